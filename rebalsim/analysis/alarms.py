@@ -214,13 +214,17 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
 
 
 def _setting(error: str, name: str, at: int, index: Index, header: TraceHeader) -> str:
-    """Which of the brokers' settings refused it: they go by what the group was at that time."""
+    """Which of the brokers' settings refused it: they go by what the group was at that time. For a
+    Kafka Streams application it is the protocol of the others.
+    """
     if error not in ("GroupMaxSizeReachedException", "InconsistentGroupProtocolException"):
         return ""
     group = index.group_of.get(name, "")
     is_consumer = GroupTold(index, group).is_consumer(index.events[at].at_us)
     if error == "GroupMaxSizeReachedException":
         return "group.consumer.max.size" if is_consumer else "group.max.size"
+    if name in header.consumers and header.consumers[name].client.endswith("Streams"):
+        return "streams-protocol"
     if is_consumer and _speaks_with_all(name, group, header):
         return "group.consumer.migration.policy"
     return ""

@@ -34,6 +34,7 @@ _BECAUSE = {
     "group.consumer.migration.policy": "the group speaks the consumer protocol, and "
     "group.consumer.migration.policy lets no "
     "classic member in",
+    "streams-protocol": "the others of its group speak the streams protocol",
 }
 _MEANS = {
     "GroupMaxSizeReachedException": "the group had as many members as the brokers allow",
@@ -41,6 +42,9 @@ _MEANS = {
     "FencedInstanceIdException": "its group.instance.id is another's now",
     "UnreleasedInstanceIdException": "its group.instance.id is still another member's",
     "GroupIdNotFoundException": "the group is a classic one",
+    "MissingSourceTopicException": "a topic that it reads is not there",
+    "StreamsException": "an internal topic has too few partitions for its sources",
+    "TopologyException": "an internal topic has too few partitions for its sources",
     "UnsupportedAssignorException": "the brokers do not know its assignor",
     "GroupAuthorizationException": "it may not join this group",
 }

@@ -140,7 +140,7 @@ class Resolver:
         groups = self._groups()
         horizon_us = self.story.get("horizon", Scenario.__dataclass_fields__["horizon_us"].default)
         actions, faults = read_script(self, horizon_us)
-        check_script(self, groups, actions, faults)
+        check_script(self, groups, actions)
         self._check_links()
         made = build(
             Scenario,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.deed import Deed
 from rebalsim.domain.scenario import Group, Topic
 from rebalsim.domain.script import (
     Action,
@@ -18,16 +19,19 @@ from rebalsim.domain.script import (
     BrokerUpgrade,
     Crash,
     CreateTopic,
+    Cut,
+    Delay,
     DeleteTopic,
+    EnforceRebalance,
     Failover,
     Freeze,
     Hang,
     Join,
     Leave,
-    RandomFault,
     RollingBounce,
     Scale,
     SetRate,
+    Subscribe,
 )
 from rebalsim.domain.script_groups import groups_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
@@ -39,7 +43,6 @@ from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
 MAX_TASKS = 50_000
-STRIKES = ("crash", "freeze", "hang")  # of random faults
 PLAYED = (
     AddPartitions,
     BrokerBusy,
@@ -47,6 +50,8 @@ PLAYED = (
     BrokerUpgrade,
     Crash,
     CreateTopic,
+    Cut,
+    Delay,
     DeleteTopic,
     Failover,
     Freeze,
@@ -127,15 +132,6 @@ def deployed_config(
                     f"{key} is one for all instances while a story lasts — write it under the "
                     "group's streams: config:, or in a variant's",
                 )
-        before = "classic" if config is None else str(config.get("group.protocol") or "classic")
-        if "group.protocol" in layer and (before, layer.get("group.protocol")) == (
-            "streams",
-            "classic",
-        ):
-            asked.out.add(
-                layer.at["group.protocol"],
-                "The way back to the classic protocol is not played — leave group.protocol out",
-            )
         config = layer if config is None else merge(config, layer)
     return build(StreamsConfig, config)
 
@@ -333,34 +329,41 @@ def check_script(
     asked: Asked,
     groups: Sequence[Group],
     actions: Sequence[Action],
-    faults: Sequence[RandomFault],
 ) -> None:
     """A Streams application has a story of its own, and some deeds are not played in it."""
     apps = [group for group in groups if group.streams is not None]
     if not apps:
         return
     _check_chains(asked, groups, actions)
-    if any(fault.kind not in STRIKES for fault in faults):
-        asked.out.add(
-            asked.story.at["random_faults"],
-            "Links that are cut at random are not played for a Streams application yet — crash, "
-            "freeze and hang are",
-        )
     blocks = asked.story.get("script", ())
     for action in actions:
         concerns = groups_of(action, groups)
         is_of_others = bool(concerns) and not concerns & {app.name for app in apps}
         if not isinstance(action.deed, PLAYED) and not is_of_others:
-            node = blocks[0].node if blocks else asked.story.node
-            named = "".join(
-                f" {letter.lower()}" if letter.isupper() else letter
-                for letter in type(action.deed).__name__
-            ).strip()
-            asked.out.add(
-                node,
-                f"{named.capitalize()} is not played for a Streams application yet — join, scale, "
-                "leave, crash, freeze, hang, rolling_bounce and deploy are",
-            )
+            mine = [block.node for block in blocks if block.node.line == action.line]
+            asked.out.add([*mine, asked.story.node][0], _why_not(action.deed))
+
+
+def _why_not(deed: Deed) -> str:
+    """Kafka Streams has no such thing, or it is not played."""
+    if isinstance(deed, Subscribe):
+        return (
+            "A Streams application reads what its topology says, and subscribes to nothing else — "
+            "write another topology in a variant"
+        )
+    if isinstance(deed, EnforceRebalance):
+        return (
+            "Nobody can ask Kafka Streams for a rebalance: it asks for one by itself — leave the "
+            "action out"
+        )
+    named = "".join(
+        f" {letter.lower()}" if letter.isupper() else letter for letter in type(deed).__name__
+    ).strip()
+    return (
+        f"{named.capitalize()} is not played for a Streams application — join, scale, leave, "
+        "crash, freeze, hang, cut, rolling_bounce, deploy, and what is done to topics and brokers "
+        "are"
+    )
 
 
 def _check_chains(asked: Asked, groups: Sequence[Group], actions: Sequence[Action]) -> None:

@@ -70,17 +70,13 @@ def test_consumers_inside_have_what_streams_sets_for_them() -> None:
         (("num.stream.threads: 2", "num.stream.threads: 0"), "from 1 to"),
         (("processing.guarantee: exactly_once_v2", "upgrade.from: 4.0"), "4.0 is not known"),
         (("num.stream.threads: 2", "group.protocol: streams"), "no static members"),
-        (
-            ("horizon: 10m", "random_faults: [{kind: cut, about_every: 1m, for: 1s}]"),
-            "cut at random",
-        ),
         (("num.stream.threads: 2", "session.timeout.ms: 1s"), "under the group's config"),
         (("num.stream.threads: 2", "num.stream.thread: 2"), "num.stream.threads"),
         (("name: totals", "name: store-0"), "two stores named store-0"),
         (("session.timeout.ms: 30s", "group.protocol: consumer"), "does not speak"),
         (
-            ("horizon: 10m", "script: [{at: 1m, add_partitions: {topic: orders, to: 9}}]"),
-            "is not played",
+            ("horizon: 10m", "script: [{at: 1m, subscribe: {members: app-0, topics: [users]}}]"),
+            "reads what its topology says",
         ),
         (("num.stream.threads: 2", "probing.rebalance.interval.ms: 5s"), "1m or more"),
         (("volume: lost", "volume: gone"), "kept or lost"),
@@ -127,9 +123,3 @@ def test_clients_of_2_3_are_followed_by_ones_that_are_told_so() -> None:
     assert 'upgrade.from: "2.3"' in problems_of(told)
     road = old.replace("horizon: 10m", DEPLOY.replace("SAID", 'upgrade.from: "2.3"'))
     assert "in common" not in problems_of(road)
-
-
-def test_there_is_no_way_back_from_the_streams_protocol_in_a_story() -> None:
-    new = GOOD.replace("num.stream.threads: 2", "group.protocol: streams")
-    text = new.replace("horizon: 10m", DEPLOY.replace("SAID", "group.protocol: classic"))
-    assert "The way back" in problems_of(text)

@@ -30,6 +30,7 @@ class Movable(Protocol):
     """A group's coordinator, which moves from broker to broker."""
 
     broker: int
+    tells_moves: bool
     slowness: Callable[[], int]
 
     def move(self, broker: int, load_us: int) -> None: ...
@@ -52,6 +53,7 @@ class Brokers:
     def add(self, host: Movable) -> None:
         """A coordinator of the group begins its work, where the group is now."""
         host.broker = self.now
+        host.tells_moves = not self.hosts
         if len(self.ids) > 1 or self._waits:
             host.slowness = self._slowness
         self.hosts.append(host)

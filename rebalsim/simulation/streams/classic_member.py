@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rebalsim.assignors.streams.leader import AT_ONCE, LeaderAnswer, ThreadShare
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.versions import Spoken, next_version
+from rebalsim.protocol.classic_member import exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
     HeartbeatRequest,
@@ -27,6 +28,7 @@ from rebalsim.protocol.messages import (
     SyncGroupResponse,
 )
 from rebalsim.simulation.streams.application import ThreadSettings
+from rebalsim.simulation.streams.caller import REQUEST_TIMEOUT_US, Caller
 from rebalsim.simulation.streams.hosts import RETRY_BACKOFF_US, WITHOUT_COORDINATOR, ClassicHost
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.resting import Beats
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from rebalsim.simulation.streams.stream_thread import StreamThread
 
 PROTOCOL = "stream"
+JOIN_SLACK_US = 5_000_000  # so much longer than the barrier may last is a JoinGroup waited for
 COOPERATIVE, EAGER = "stream (cooperative)", "stream (eager)"  # what people are told of it
 Lead = Callable[[list[ThreadClaim], Mapping[str, Spoken], "ClassicMember"], LeaderAnswer | None]
 
@@ -73,8 +76,7 @@ class ClassicMember:
         self._polled_us = 0
         self._held: list[tuple[Callable[..., None], tuple[object, ...]]] = []
         self._why = "first join"
-        self._coordinator: int | None = host.broker  # None: it looks for it
-        self._is_lost = False
+        self._caller = Caller(port, host, thread, self._found_coordinator)
         self._leads = False
         self._born_us = port.now
         self._refreshed_us = 0  # its metadata, out of turn
@@ -102,7 +104,9 @@ class ClassicMember:
         self._polled_us = self._port.now
 
     def has_work(self) -> bool:
-        may_join = self._wants_join and not self.is_rebalancing and self._coordinator is not None
+        may_join = (
+            self._wants_join and not self.is_rebalancing and self._caller.coordinator is not None
+        )
         return (self._lost or bool(self._shares) or may_join) and not self._gone
 
     def pass_of_poll(self) -> Steps:
@@ -114,7 +118,7 @@ class ClassicMember:
             yield from self._thread.lose()
         if self._shares:
             yield from self._take_over(self._shares.pop())
-        may_join = not self.is_rebalancing and self._coordinator is not None
+        may_join = not self.is_rebalancing and self._caller.coordinator is not None
         if self._wants_join and may_join and not self._gone:
             if self._why.startswith("group is already"):
                 self._thread.heard("RebalanceNoticed", by="heartbeat")
@@ -141,10 +145,10 @@ class ClassicMember:
         """Offsets go to the coordinator, which takes it for a sign of life."""
         if self.generation >= 0 and self.member_id and not self._gone:
             request = OffsetCommitRequest(self.member_id, self._instance_id, self.generation)
-            self._ask(request, lambda answer: None)
+            self._caller.tell(request)
 
-    def _ask(self, request: Any, answer: Callable[[Any], None]) -> None:
-        self._host.ask(request, answer, self._coordinator)
+    def healed(self) -> None:
+        self._caller.healed()
 
     def vanish(self) -> None:
         self.rouse()
@@ -187,7 +191,12 @@ class ClassicMember:
             self._settings.max_poll_us,
             ((PROTOCOL, (self._counter, claim, self.spoken)),),
         )
-        self._ask(request, lambda answer: self._unless_frozen(self._joined, attempt, answer))
+        patience_us = self._settings.max_poll_us + JOIN_SLACK_US
+        self._caller.ask(
+            request,
+            lambda answer: self._unless_frozen(self._joined, attempt, answer),
+            max(REQUEST_TIMEOUT_US, patience_us),
+        )
 
     def _unless_frozen(self, then: Callable[..., None], *arguments: object) -> None:
         if self._frozen:
@@ -250,7 +259,7 @@ class ClassicMember:
         request = SyncGroupRequest(
             self.member_id, self._instance_id, self.generation, "consumer", PROTOCOL, shares
         )
-        self._ask(request, lambda answer: self._unless_frozen(self._synced, attempt, answer))
+        self._caller.ask(request, lambda answer: self._unless_frozen(self._synced, attempt, answer))
 
     def _synced(self, attempt: int, answer: SyncGroupResponse) -> None:
         if attempt != self._attempt:
@@ -269,30 +278,21 @@ class ClassicMember:
     def _failed(self, error: Error) -> None:
         """A join or sync was refused: what it had is lost unless only the round failed."""
         self.is_rebalancing = False
-        if error in WITHOUT_COORDINATOR:
-            self._look_for_coordinator(error)
+        if error in WITHOUT_COORDINATOR and self._caller.coordinator is not None:
+            self._caller.turned_away(error)
+        if error is Error.INCONSISTENT_GROUP_PROTOCOL:
+            self._thread.refused("the group speaks another protocol", exception_name(error))
+            return
         if error in (Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION, Error.FENCED_INSTANCE_ID):
             self._reset(f"encountered {error.name} from join or sync")
         self._wants_join, self._why = True, f"rebalance failed with {error.name}"
         self._thread.wake()
 
-    def _look_for_coordinator(self, error: Error) -> None:
-        """It moved, or still reads the group: asked again after a while, whoever it is then."""
-        if self._coordinator is None:
-            return
-        self._coordinator = None
-        self._is_lost = error is Error.NOT_COORDINATOR
-        if self._is_lost:
-            self._thread.heard("CoordinatorLost", why=error.name)
-        self._host.look_for(self._found_coordinator)
-
-    def _found_coordinator(self, broker: int) -> None:
-        self._coordinator = broker
-        if self._gone:
-            return
-        if self._is_lost:
-            self._thread.heard("CoordinatorFound", broker=broker)
-        if self._beats and not self._frozen:
+    def _found_coordinator(self) -> None:
+        """What was under way when it was lost begins anew."""
+        if self.is_rebalancing and not self._shares:
+            self._failed(Error.COORDINATOR_NOT_AVAILABLE)
+        elif self._beats and not self._frozen:
             self._plan_beat(self._port.now)
         self._thread.wake()
 
@@ -355,7 +355,7 @@ class ClassicMember:
     def _beat(self, due_us: int) -> None:
         if not self._beats or self._gone or due_us != self._beat_due or self._frozen:
             return
-        if self._coordinator is None:
+        if self._caller.coordinator is None:
             return  # it beats as soon as it knows whom to
         now = self._port.now
         if now - self._polled_us > self._settings.max_poll_us and self._thread.is_stuck:
@@ -366,7 +366,11 @@ class ClassicMember:
             return
         generation = self.generation
         request = HeartbeatRequest(self.member_id, self._instance_id, generation)
-        self._ask(request, lambda answer: self._unless_frozen(self._answered, generation, answer))
+        self._caller.ask(
+            request,
+            lambda answer: self._unless_frozen(self._answered, generation, answer),
+            min(REQUEST_TIMEOUT_US, self._settings.session_us),
+        )
         self._plan_beat(now + self._every_us)
 
     def _answered(self, generation: int, answer: HeartbeatResponse) -> None:
@@ -375,7 +379,7 @@ class ClassicMember:
         if answer.error is Error.REBALANCE_IN_PROGRESS:
             self.request_rejoin("group is already rebalancing")
         elif answer.error in WITHOUT_COORDINATOR:
-            self._look_for_coordinator(answer.error)
+            self._caller.turned_away(answer.error)
         elif answer.error is not Error.NONE:
             self._reset(f"encountered {answer.error.name} from heartbeat")
             self._wants_join, self._why = True, f"heartbeat failed with {answer.error.name}"
@@ -421,7 +425,7 @@ class ClassicMember:
         self.rouse()
         self._thread.heard("LeaveSent", reason=reason)
         request = LeaveGroupRequest([LeavingMember(self.member_id, self._instance_id, reason)])
-        self._ask(request, lambda answer: None)
+        self._caller.tell(request)
 
 
 def _named(claim: ThreadClaim, member_id: str) -> ThreadClaim:

@@ -12,6 +12,7 @@ from rebalsim.protocol import classic_group, streams_group
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.messages import JoinGroupRequest
 from rebalsim.protocol.states import ClassicState
 from rebalsim.protocol.streams.group import GroupState, StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
@@ -43,6 +44,7 @@ class Host:
         self._timing = application.timing
         self.is_up = True  # its broker has read the group
         self.broker = 0
+        self.tells_moves = True  # a group that changed its protocol has two, and moves once
         self._moves = 0
         self._parked: list[Answer] = []  # of clients that look for it while nobody leads the group
         self._held: dict[int, Any] = {}  # requests that wait for their answer
@@ -53,13 +55,15 @@ class Host:
         self._room = RestRoom()
         self.noted: list[Callable[[Note], None]] = []
 
-    def ask(self, request: Any, answer: Answer, broker: int | None = None) -> None:
-        """Send a request to whom the client takes for the coordinator; its answer comes later, or
-        never.
+    def ask(
+        self, request: Any, answer: Answer, broker: int | None = None, extra_us: int = 0
+    ) -> None:
+        """Send a request to whom the client takes for the coordinator, over a link that takes so
+        much longer than usual; its answer comes later, or never.
         """
         self._number += 1
         self._asked[self._number] = answer
-        arrives_us = self._port.now + self._timing.link_us + self.slowness()
+        arrives_us = self._port.now + self._timing.link_us + self.slowness() + extra_us
         self._port.call(arrives_us, self._arrived, (self._number, request, broker))
 
     def _arrived(self, sent: tuple[int, Any, int | None]) -> None:
@@ -126,6 +130,8 @@ class Host:
         self._apply(self.load(self._port.now))
 
     def _tell_move(self, is_loaded: bool) -> None:
+        if not self.tells_moves:
+            return
         facts = {"broker": self.broker, "is_loaded": is_loaded}
         self._port.tell(Heard(self._port.now, "", 0, "CoordinatorMoved", facts))
 
@@ -215,13 +221,18 @@ class Host:
 
 class ClassicHost(Host):
     """A classic group's. `ids` are member ids to hand out by client id, in order; where there are
-    none they are drawn.
+    none they are drawn. `is_taken` says whether a streams group has members under its name.
     """
 
     def __init__(
-        self, port: Port, application: Application, ids: dict[str, list[str]] | None = None
+        self,
+        port: Port,
+        application: Application,
+        ids: dict[str, list[str]] | None = None,
+        is_taken: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(port, application)
+        self._is_taken = is_taken
         self._ids = ids or {}
         rules = classic_group.CoordinatorRules(
             initial_rebalance_delay_us=application.group.initial_delay_us,
@@ -259,6 +270,9 @@ class ClassicHost(Host):
         return effects
 
     def step(self, number: int, request: Any, now_us: int) -> list[Effect]:
+        if isinstance(request, JoinGroupRequest) and self._is_taken():
+            refused = classic_group.refusal(request, Error.INCONSISTENT_GROUP_PROTOCOL)
+            return [Reply(number, refused)]
         return classic_group.step(self.group, number, request, now_us)
 
     def fired(self, key: str, now_us: int) -> list[Effect]:

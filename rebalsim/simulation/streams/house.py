@@ -8,6 +8,7 @@ from rebalsim.assignors.streams.tasks import TaskId, Topology
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.known_loop import KnownLoop
+from rebalsim.simulation.streams.link import Link
 
 
 class House(Protocol):
@@ -19,6 +20,7 @@ class House(Protocol):
     name: str
     life: int
     process: str  # its process id
+    link: Link
     locks: dict[TaskId, int]  # task → the thread that has its state directory
 
     def known_loop(self, thread: int) -> KnownLoop: ...

@@ -11,6 +11,7 @@ from rebalsim.simulation.streams.application import Application, ThreadSettings
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.happenings import ApplicationStateChanged, InstanceChanged
 from rebalsim.simulation.streams.known_loop import KnownLoop, Recorded
+from rebalsim.simulation.streams.link import Link
 from rebalsim.simulation.streams.port import Port
 from rebalsim.simulation.streams.stream_thread import (
     ASSIGNED,
@@ -48,6 +49,7 @@ class Instance:
         self.life = 0
         self.state = "NOT_RUNNING"
         self.threads: list[StreamThread] = []
+        self.link = Link()
         self.locks: dict[TaskId, int] = {}
         self._disk: dict[TaskId, int] = {}
         self._disk_since: dict[TaskId, int] = {}
@@ -140,6 +142,21 @@ class Instance:
         self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "thawed"))
         for thread in self.threads:
             thread.thaw()
+
+    def cut(self, from_all: bool) -> None:
+        """Its link is cut, from the coordinator or from all brokers."""
+        was_cut_from_all = self.link.is_cut_from_all
+        self.link.cut(from_all)
+        for thread in self.threads if self.is_up else ():
+            thread.heard("LinkCut", from_all_brokers=from_all)
+            thread.cut_off(self.link.is_cut_from_all and not was_cut_from_all)
+
+    def heal(self, from_all: bool) -> None:
+        was_cut_from_all = self.link.is_cut_from_all
+        self.link.heal(from_all)
+        for thread in self.threads if self.is_up and not self.link.is_cut else ():
+            thread.heard("LinkHealed")
+            thread.reconnect(was_cut_from_all)
 
     def hang(self, length_us: int) -> None:
         """The handler of its first thread is stuck."""

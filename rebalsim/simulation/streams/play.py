@@ -161,7 +161,9 @@ class StreamsWorld:
             )
         else:
             if self._classic is None:
-                self._classic = ClassicHost(self.port, self._application, self._members)
+                self._classic = ClassicHost(
+                    self.port, self._application, self._members, self._is_streams
+                )
                 self._place(self._classic)
                 self._classic.noted.append(self._noted)
             static = f"{settings.instance_id}-{number}" if settings.instance_id else None
@@ -194,13 +196,18 @@ class StreamsWorld:
             instance.topology = self.topology
         if self._streams is not None:
             self._streams.topics_are(self._application.topics)
-        for instance in self._instances.values():
-            for thread in instance.threads:
-                thread.member.topics_changed(is_gone=not count)
+        if any(topic in part.sources for part in self._application.parts):
+            for instance in self._instances.values():
+                for thread in instance.threads:
+                    thread.member.topics_changed(is_gone=not count)
 
     def _is_classic(self) -> bool:
         """Whether the group has members of the classic protocol."""
         return self._classic is not None and bool(self._classic.group.members)
+
+    def _is_streams(self) -> bool:
+        """Whether it has members of the streams protocol."""
+        return self._streams is not None and bool(self._streams.group.members)
 
     def _streams_id(self, client: str) -> str:
         known = self._members.get(client)

@@ -44,6 +44,7 @@ class StateUpdater:
         self._bell = port.waiting()
         self._sleeps = False
         self._stopped = False
+        self._is_cut_off = False  # from all brokers: nothing comes
         self._sizes: dict[int, int] = {}  # of a changelog record, by sub-topology
         self._looks_us = -1  # when it next looks at what was added
         self._polls_us = 0  # since when the restore consumer polls without a break
@@ -97,6 +98,11 @@ class StateUpdater:
         self._stopped = True
         self._wake()
 
+    def cut_off(self, is_cut_off: bool) -> None:
+        """The link to all brokers is cut, or heals."""
+        self._is_cut_off = is_cut_off
+        self._wake()
+
     def position(self, task: Task) -> int:
         """How far a task is now."""
         if task.follows:
@@ -114,6 +120,10 @@ class StateUpdater:
             return 0
         return max(0, self._progresses.end(task.task, self._port.now) - self.position(task))
 
+    @property
+    def _halts(self) -> bool:
+        return self._stopped or self._is_cut_off
+
     def _wake(self) -> None:
         if self._sleeps:
             self._bell.give()
@@ -130,7 +140,9 @@ class StateUpdater:
         while not self._stopped:
             if self._new:
                 yield from self._take_in()
-            if self._active:
+            if self._is_cut_off:
+                yield from self._pause(NEVER)
+            elif self._active:
                 yield from self._restore()
             elif any(not task.follows for task in self._standby):
                 yield from self._copy()
@@ -182,7 +194,7 @@ class StateUpdater:
         if not behind and self._active:
             yield from self._work(self._wait_for_end())
         for task in self._order(behind):
-            if task in self._active and not self._stopped:
+            if task in self._active and not self._halts:
                 was_cut_short = yield from self._slice(task, self._restore_us)
                 self._finish_if_at_end(task)
                 if was_cut_short:
@@ -218,7 +230,7 @@ class StateUpdater:
         cost_us += self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
         until = self._port.now + int(amount * cost_us)
-        while self._port.now < until and task in self._active and not self._stopped:
+        while self._port.now < until and task in self._active and not self._halts:
             if is_coarse and self._new:
                 break
             yield from self._pause(until)
@@ -247,7 +259,7 @@ class StateUpdater:
     def _copy(self) -> Steps:
         """Standbys that are behind, a slice each, until an active task comes."""
         for task in [task for task in self._standby if not task.follows]:
-            if self._new or self._stopped:
+            if self._new or self._halts:
                 return
             left = self.left(task)
             if left > 0:
@@ -268,7 +280,7 @@ class StateUpdater:
         cost_us = self._standby_us + self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
         until = self._port.now + int(amount * cost_us)
-        while self._port.now < until and not self._new and not self._stopped:
+        while self._port.now < until and not self._new and not self._halts:
             yield from self._pause(until)
         task.position = self.position(task)
         if self._current is not None and self._current[0] is task:

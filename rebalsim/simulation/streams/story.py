@@ -5,14 +5,18 @@ and the trace that comes of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 from rebalsim import __version__
+from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import (
     Action,
     Crash,
+    Cut,
+    Delay,
     Freeze,
     Hang,
     Join,
@@ -24,6 +28,7 @@ from rebalsim.domain.script import (
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.domain.streams import StreamsConfig
 from rebalsim.scenario.action_words import say_names
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.randomness import Randomness, Stream
 from rebalsim.simulation.streams.beside import Play, apart, together
 from rebalsim.simulation.streams.brokers import Brokers
@@ -247,6 +252,23 @@ class _Story:
             self.world.instance(who).hang(length_us)
         yield from self.wait(length_us)
 
+    def _cut(self, name: str, deed: Cut) -> Carried:
+        self.tell(name, "Cut", say_deed(deed), deed.consumers)
+        for who in deed.consumers:
+            self.world.instance(who).cut(deed.from_all_brokers)
+        yield from self.wait(self.draw(f"script/{name}", deed.for_))
+        for who in deed.consumers:
+            self.world.instance(who).heal(deed.from_all_brokers)
+
+    def _delay(self, name: str, deed: Delay) -> Carried:
+        self.tell(name, "Delay", say_deed(deed), deed.consumers)
+        links = [self.world.instance(who).link for who in deed.consumers]
+        for who, link in zip(deed.consumers, links):
+            link.slow_down(deed.extra, partial(self.draw, f"delay/{who}"))
+        yield from self.wait(deed.for_us)
+        for link in links:
+            link.speed_up(deed.extra)
+
     def _bounce(self, name: str, deed: RollingBounce) -> Carried:
         for spec in deed.deploy.consumers:
             self._specs[spec.name] = spec
@@ -274,10 +296,11 @@ class _Story:
             yield from self.wait(deed.settle_us)
 
 
-_FAULTS: dict[str, Callable[[tuple[str, ...], Draw], Crash | Freeze | Hang]] = {
+_FAULTS: dict[str, Callable[[tuple[str, ...], Draw], Deed]] = {
     "crash": Crash,
     "freeze": Freeze,
     "hang": Hang,
+    "cut": lambda consumers, lasts: Cut(consumers, False, lasts),
 }
 _DEEDS: dict[type, Callable[..., Carried]] = {
     Join: _Story._join,
@@ -286,6 +309,8 @@ _DEEDS: dict[type, Callable[..., Carried]] = {
     Crash: _Story._crash,
     Freeze: _Story._freeze,
     Hang: _Story._hang,
+    Cut: _Story._cut,
+    Delay: _Story._delay,
     RollingBounce: _Story._bounce,
     **CARRIED_OUT,
 }

@@ -148,6 +148,25 @@ class StreamThread(HandOver):
         self.member.thaw()
         self.wake()
 
+    def cut_off(self, from_all: bool) -> None:
+        """What it sends is lost; from all brokers nothing comes, either."""
+        self.member.rouse()
+        if from_all:
+            self.updater.cut_off(True)
+            for task in self.tasks.values():
+                if task.active and task.phase is Phase.RUNNING:
+                    self._stop(task, commits=False)
+                    self._tell_task(task, "cut-off")
+
+    def reconnect(self, from_all: bool) -> None:
+        if from_all:
+            self.updater.cut_off(False)
+            for task in self.tasks.values():
+                if task.active and task.phase is Phase.RUNNING and not self._frozen:
+                    self._resume(task)
+        self.member.healed()
+        self.wake()
+
     def _resume(self, task: Task) -> None:
         """It goes on where it stood; beside a new owner, if it has one, until it hears of that."""
         if not self.instance.progresses.of(task.task).runner:

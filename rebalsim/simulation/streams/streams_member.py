@@ -23,6 +23,7 @@ from rebalsim.protocol.streams_messages import (
     StreamsGroupHeartbeatResponse,
 )
 from rebalsim.simulation.streams.application import ThreadSettings
+from rebalsim.simulation.streams.caller import Caller
 from rebalsim.simulation.streams.hosts import WITHOUT_COORDINATOR, StreamsHost
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.resting import Beats
@@ -76,8 +77,7 @@ class StreamsMember:
         self._frozen = False
         self._gone = False
         self._attempt = 0
-        self._coordinator: int | None = host.broker  # None: it looks for it
-        self._is_lost = False
+        self._caller = Caller(port, host, thread, self._found_coordinator)
         self._missing_since: int | None = None
         self._polled_us = 0
         self._held: list[tuple[Callable[..., None], tuple[object, ...]]] = []
@@ -89,7 +89,7 @@ class StreamsMember:
 
     def polled(self) -> None:
         self._polled_us = self._port.now
-        may_join = not self._in_flight and self._coordinator is not None
+        may_join = not self._in_flight and self._caller.coordinator is not None
         if self._joins and may_join and not self._gone and self.generation == 0:
             self._beat()
 
@@ -114,7 +114,7 @@ class StreamsMember:
             self._takes_over = False
             self.acts_at_once = False
             self._reconciled = target
-            if not self._in_flight and self._coordinator is not None:
+            if not self._in_flight and self._caller.coordinator is not None:
                 self._beat()
 
     def request_rejoin(self, why: str) -> None:
@@ -125,7 +125,7 @@ class StreamsMember:
         self.rouse()
         self._thread.heard("LeaveSent", reason="the consumer is being closed")
         request = StreamsGroupHeartbeatRequest(self.member_id, LEAVES, client_id=self._client_id)
-        self._host.ask(request, lambda answer: None)
+        self._caller.tell(request)
         self.vanish()
 
     def commit(self) -> None:
@@ -138,6 +138,9 @@ class StreamsMember:
         self.rouse()
         self._gone = True
         self._attempt += 1
+
+    def healed(self) -> None:
+        self._caller.healed()
 
     def freeze(self) -> None:
         self.rouse()
@@ -179,8 +182,7 @@ class StreamsMember:
             self._thread.told_rebalance("joins")
         self._sent_us = self._port.now
         self._plan_beat(self._sent_us + self._interval_us)
-        asked = self._coordinator
-        self._host.ask(request, lambda answer: self._unless_frozen(attempt, answer), asked)
+        self._caller.ask(request, lambda answer: self._unless_frozen(attempt, answer))
 
     def _unless_frozen(self, attempt: int, answer: StreamsGroupHeartbeatResponse) -> None:
         if self._frozen:
@@ -193,7 +195,12 @@ class StreamsMember:
         self._port.call(at_us, self._rang, at_us)
 
     def _rang(self, due_us: int) -> None:
-        if due_us != self._beat_due or self._gone or self._frozen or self._coordinator is None:
+        if (
+            due_us != self._beat_due
+            or self._gone
+            or self._frozen
+            or self._caller.coordinator is None
+        ):
             return
         stuck = self._port.now - self._polled_us > self._settings.max_poll_us
         if stuck and self._thread.is_stuck and self.generation > 0:
@@ -208,7 +215,7 @@ class StreamsMember:
         self._thread.heard("PollExpired", last_poll_us=self._polled_us)
         self._thread.heard("LeaveSent", reason="consumer poll timeout has expired.")
         request = StreamsGroupHeartbeatRequest(self.member_id, LEAVES, client_id=self._client_id)
-        self._host.ask(request, lambda answer: None)
+        self._caller.tell(request)
         self._reset()
         self._beat_due = NEVER
 
@@ -227,7 +234,8 @@ class StreamsMember:
             self._thread.wake()
             return
         if answer.error in WITHOUT_COORDINATOR:
-            self._look_for_coordinator(answer.error)
+            self._said = None
+            self._caller.turned_away(answer.error)
             return
         if answer.error is not Error.NONE:
             self._thread.refused(answer.text, exception_name(answer.error))
@@ -255,22 +263,12 @@ class StreamsMember:
         self._thread.refused("source topics are missing", "MissingSourceTopicException")
         return True
 
-    def _look_for_coordinator(self, error: Error) -> None:
-        """It moved, or still reads the group: asked again after a while, with all that it has."""
-        self._coordinator = None
-        self._said = None
-        self._is_lost = error is Error.NOT_COORDINATOR
-        if self._is_lost:
-            self._thread.heard("CoordinatorLost", why=error.name)
-        self._host.look_for(self._found_coordinator)
-
-    def _found_coordinator(self, broker: int) -> None:
-        self._coordinator = broker
-        if not self._gone:
-            if self._is_lost:
-                self._thread.heard("CoordinatorFound", broker=broker)
-            if not self._frozen and not self._in_flight:
-                self._beat()
+    def _found_coordinator(self) -> None:
+        """It says all that it has."""
+        self._attempt += self._in_flight
+        self._in_flight, self._said = False, None
+        if not self._gone and not self._frozen:
+            self._beat()
 
     def _read(self, answer: StreamsGroupHeartbeatResponse) -> None:
         """New tasks, or the same under another readiness, are taken over in the thread's poll."""

@@ -15,6 +15,7 @@ STOPS = {
     "killed": "killed",
     "lost": "lost",
     "frozen": "frozen",
+    "cut-off": "cut off",
     "stuck": "stuck",
     "not-ready": "not ready",
 }

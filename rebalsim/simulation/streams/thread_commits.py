@@ -27,7 +27,8 @@ class ThreadCommits(ThreadCore):
         if self._gone or self._frozen or self.is_stuck or self.member.rests:
             return
         every = self._commit_every()
-        if now - self._committed_us >= every and not self.member.is_rebalancing:
+        may_commit = not self.member.is_rebalancing and not self.instance.link.is_cut
+        if now - self._committed_us >= every and may_commit:
             self._commit()
         if self._commit_due <= now and not self.settings.exactly_once:
             due = self._committed_us + every

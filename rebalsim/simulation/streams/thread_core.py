@@ -78,6 +78,10 @@ class ThreadCore:
         return self._closes or self._gone
 
     @property
+    def is_gone(self) -> bool:
+        return self._gone
+
+    @property
     def is_stuck(self) -> bool:
         return self._stuck_until > self._port.now
 

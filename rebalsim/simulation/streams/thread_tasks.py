@@ -78,6 +78,8 @@ class ThreadTasks(ThreadCommits):
 
     def _take_up(self, task: Task, fetches: int) -> Steps:
         yield from self._spend(self.timing.fetch_offset_us)
+        while self.instance.link.is_cut and not self._gone:
+            yield from self._pause(self._port.now + SECOND)
         if self.tasks.get(task.task) is not task or task.phase is not Phase.RESTORED:
             return
         task.phase = Phase.RUNNING
