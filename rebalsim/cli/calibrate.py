@@ -32,7 +32,8 @@ def command(logs: tuple[str, ...], group: str, scenario: Path | None, out: str |
     pauses of the logs' second half a simulation reproduces that was calibrated on the first is
     told, too.
     """
-    from rebalsim.incident.calibrate import answered, calibrate, overlay
+    from rebalsim.incident.answers import answered
+    from rebalsim.incident.calibrate import calibrate, overlay
     from rebalsim.outside.files import read_text
     from rebalsim.scenario.document import MAX_BYTES
     from rebalsim.worlds.logs.observation import observe

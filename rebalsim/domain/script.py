@@ -237,9 +237,10 @@ class EnforceRebalance(Deed):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(Deed):
-    """The next heartbeat is due now; those that follow keep its phase."""
+    """The next heartbeat is due so much later; those that follow keep its phase."""
 
     consumers: tuple[str, ...]
+    in_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ intervals before that moment, is written into the script.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rebalsim.incident.lives import Life
 from rebalsim.worlds.logs.facts import Fact
@@ -28,10 +29,19 @@ _ACTS = ("revoked", "asking", "lost")
 _SETTLED = ("joined", "synced", "assigned")
 
 
-def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[tuple[int, str]]:
-    """Instants, and whose heartbeat is due then."""
+@dataclass(frozen=True, slots=True, order=True)
+class Beat:
+    """From `at_us` on a life's next heartbeat is `in_us` away."""
+
+    at_us: int
+    life: str
+    in_us: int = 0
+
+
+def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[Beat]:
+    """Every beat that is known, in order."""
     new_ms = beat_ms(story) or NEW_MS
-    found: set[tuple[int, str]] = set()
+    found: set[Beat] = set()
     for life in lives:
         is_new = is_of_consumer_protocol(life.voice, story)
         every = interval_us(life.voice, new_ms if is_new else 0)
@@ -39,8 +49,8 @@ def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[tuple[int, str]]:
         gone = min(
             (b.at_us for b in life.blows if b.what in ("crash", "leave")), default=life.end_us
         )
-        mine = (*before, *_last_ones(story, life, every))
-        found |= {(at, life.name) for at in mine if life.begin_us < at < gone}
+        mine = (*before, *((at, 0) for at in _last_ones(story, life, every)))
+        found |= {Beat(at, life.name, late) for at, late in mine if life.begin_us < at < gone}
     return sorted(found)
 
 
@@ -58,7 +68,7 @@ def interval_us(voice: Voice, new_ms: int) -> int:
     return (told if told > 0 else USUAL_MS) * 1_000
 
 
-def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[int]:
+def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[tuple[int, int]]:
     """Classic protocol: the first beat since a rebalance began brings the news of it."""
     facts = [f for f in life.voice.facts if life.begin_us <= f.at_us < life.end_us]
     for r in rounds:
@@ -66,16 +76,12 @@ def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[int]
             continue
         heard = _heard_us(life, facts, r)
         settled = [f.at_us for f in facts if f.what in _SETTLED and f.at_us < r.begin_us]
-        beats = max(1, -((r.begin_us + LATE_US - heard) // every))
-        at = heard - ANSWER_US - every * beats
-        # not so near to the beginning that a millisecond decides on which side of it a beat falls
-        at = max(min(at, r.begin_us - CLEAR_US), r.begin_us - every + CLEAR_US)
         if heard < 0 or not settled:
             continue
-        if at > settled[-1] + LATE_US:
-            yield at
-        elif heard - settled[-1] > every + LATE_US:  # each beat since it settled left a little late
-            yield r.begin_us - CLEAR_US
+        at = max(settled[-1] + 1_000, r.begin_us - CLEAR_US)
+        beat = max(heard - ANSWER_US, r.begin_us + CLEAR_US)
+        if beat - at < 3 * every:
+            yield at, beat - at
 
 
 def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
@@ -85,7 +91,7 @@ def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
         return -1
     heard = (f.at_us for f in facts if f.what == "heard" and r.begin_us <= f.at_us <= until)
     found = next(heard, -1)
-    if found >= 0:
+    if found >= 0 or any(f.what == "heard" for f in facts):
         return found
     if r.late_how == "joined" and r.late_member in life.voice.ids:
         return max(r.begin_us, until - ANSWER_US)
@@ -101,14 +107,17 @@ def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
     return min(max(found, r.begin_us), until - ANSWER_US) if found >= 0 else -1
 
 
-def _of_news(life: Life, every: int) -> Iterator[int]:
-    """Consumer protocol: news may come in several beats, so the one before each. That the application
-    polls no more is seen when a beat is due.
+def _of_news(life: Life, every: int) -> Iterator[tuple[int, int]]:
+    """Consumer protocol: news may come in several beats, so from the one before each. That the
+    application polls no more is seen when a beat is due.
     """
     for settled, news in news_of(life.voice.facts):
-        at = news - ANSWER_US - every
-        if life.begin_us <= settled and news < life.end_us and at > settled - LATE_US:
-            yield at if at > settled + LATE_US else settled + 1_000  # a beat that left late
+        if life.begin_us <= settled and news < life.end_us:
+            beat = news - ANSWER_US
+            if beat - every > settled + LATE_US:
+                yield beat - every, 0
+            else:
+                yield settled + 1_000, beat - settled - 1_000
 
 
 def _last_ones(story: GroupStory, life: Life, every: int) -> Iterator[int]:

@@ -4,8 +4,6 @@ scenario asks for. How well a simulation with these reproduces pauses that were 
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,21 +11,26 @@ from rebalsim.domain.errors import RebalsimError
 from rebalsim.incident.align import aligned
 from rebalsim.incident.costs import AsMeasured
 from rebalsim.incident.disturbance import last_us
+from rebalsim.incident.lives import lives_of
 from rebalsim.incident.replay import Held, hold
-from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.incident.took import waits_us
 from rebalsim.worlds.logs.measured import Measured, beats_apart_ms, measure
 from rebalsim.worlds.logs.observation import GroupStory
 
-CONSTANT = ("assignment", "on_revoked", "on_lost")  # of which the language takes the middle
+MANY = 5  # samples from which on their spread is told, too
 FEW = 3  # samples below which a measurement is told, and no distribution drawn from it
 _HOUR_US = 3_600_000_000
-_ASK = re.compile(r"^(?P<head>\s*(?P<key>[\w.]+):\s*)(?P<value>.*?)(?P<pad>\s+)# ASK:.*$")
 # what is measured, the setting that it is, and what it means
 SETTINGS = (
     ("start", "life.start", "from a process's first line of Kafka's to its first JoinGroup"),
-    ("on_revoked", "listener.on_revoked", "what onPartitionsRevoked took"),
-    ("on_lost", "listener.on_lost", "what onPartitionsLost took"),
+    ("batch", "handler.per_batch", "twice what a handler still needed when its group moved"),
     ("assignment", "assignor_cost.fixed", "from the barrier's end to the leader's assignment"),
+)
+CALLS = ("revoked", "assigned", "lost")
+# what no setting of a member is, and is told for whoever writes the script
+TOLD = (
+    ("down", "a process is gone for {}, from its close to its successor's first line"),
+    ("restore", "Kafka Streams restored for {} before a thread ran again"),
 )
 
 
@@ -43,10 +46,20 @@ class Calibration:
 
 def calibrate(stories: Sequence[GroupStory]) -> Calibration:
     """Measure all of it; then once more the first half alone, to be held against the second."""
-    found = Calibration(list(stories), measure(stories), _member_hours(stories))
+    found = Calibration(list(stories), measured_in(stories), _member_hours(stories))
     playable = [s for s in stories if s.voices and s.pauses]
     if playable:
         found.held_out = _on_the_rest(max(playable, key=lambda s: len(s.pauses)))
+    return found
+
+
+def measured_in(stories: Sequence[GroupStory]) -> Measured:
+    """What lines measure, and what passed before each listener's call."""
+    found = measure(stories)
+    for story in stories:
+        for life in lives_of(story):
+            for us in waits_us(life, "assigned", story.rounds):
+                found.add("before_assigned", us)
     return found
 
 
@@ -58,7 +71,7 @@ def _on_the_rest(story: GroupStory) -> Held | None:
     middle = ended[len(ended) // 2].start_us
     first = replace(story, rounds=[r for r in story.rounds if r.begin_us < middle])
     try:
-        written = aligned(story, AsMeasured(measure([first])))
+        written = aligned(story, AsMeasured(measured_in([first])))
         return hold(written, [p for p in ended if p.start_us >= middle])
     except RebalsimError:
         return None
@@ -89,7 +102,7 @@ def overlay(found: Calibration) -> str:
             "# of the whole story:",
             f"# cluster: {{latency: {_draw_us(latency // 2)}}}   # half of the quickest of {count} round trips",
         ]
-    lines += _faults(found)
+    lines += [*_told(found.measured), *_faults(found)]
     return "\n".join(lines) + "\n"
 
 
@@ -113,13 +126,44 @@ def _settings(measured: Measured) -> list[str]:
             rooms.setdefault(room, [f"  {room}:"]).append(
                 f"    {last}: {drawn(measured, name)}   # {why}: {count} samples"
             )
+    for what in CALLS:
+        if call := _call(measured, what):
+            rooms.setdefault("listener", ["  listener:"]).append(call)
     return [line for lines in rooms.values() for line in lines]
 
 
+def _call(measured: Measured, what: str) -> str:
+    """One of the listener's calls: what passed before it, and what it took."""
+    parts, counts = [], []
+    for name, key in ((f"before_{what}", "before"), (f"on_{what}", "fixed")):
+        count = len(measured.samples.get(name, ()))
+        if count < FEW or measured.at(name, 0.5) <= 0:
+            continue
+        told = drawn(measured, name)
+        if name == "on_assigned":  # what follows waits for offsets, too: the quickest tell the cost
+            told = _draw_us(measured.at(name, 0.1))
+        parts.append(f"{key}: {told}")
+        counts.append(str(count))
+    if not parts:
+        return ""
+    return f"    on_{what}: {{{', '.join(parts)}}}   # {' and '.join(counts)} samples"
+
+
+def _told(measured: Measured) -> list[str]:
+    """What was measured, and is nobody's setting."""
+    return [
+        f"# {why.format(drawn(measured, name))}: {count} samples"
+        for name, why in TOLD
+        if (count := len(measured.samples.get(name, ())))
+    ]
+
+
 def drawn(measured: Measured, name: str) -> str:
-    """A distribution as the language writes it; a constant where all samples are about alike."""
+    """A distribution as the language writes it; a constant where all samples are about alike, or so few
+    that the greatest is no 99th percentile.
+    """
     middle, high = measured.at(name, 0.5), measured.at(name, 0.99)
-    if name in CONSTANT or high <= middle * 1.2:
+    if middle <= 0 or high <= middle * 1.2 or len(measured.samples[name]) < MANY:
         return _draw_us(middle)
     return f"{{median: {_draw_us(middle)}, p99: {_draw_us(high)}}}"
 
@@ -135,70 +179,30 @@ def _beats(found: Calibration) -> list[str]:
     return [f"  config: {{heartbeat.interval.ms: {apart[0]}}}   # so far apart beats really came"]
 
 
+def _struck(found: Calibration) -> dict[str, list[int]]:
+    """How long each fault lasted, as far as logs tell: silences to their being noticed, cuts to the
+    coordinator's being found again.
+    """
+    kinds = {"freeze": "frozen", "crash": "killed", "hang": "hung"}
+    stops = [s for story in found.stories for s in story.stops]
+    struck = {
+        kind: [max(0, s.noticed_us - s.at_us) for s in stops if s.how == how]
+        for kind, how in kinds.items()
+    }
+    return {**struck, "cut": list(found.measured.samples.get("cut", ()))}
+
+
 def _faults(found: Calibration) -> list[str]:
     """Silences and crashes with their rates, as the language's random faults."""
     lines = []
-    for how, kind in (("frozen", "freeze"), ("killed", "crash"), ("hung", "hang")):
-        stops = [s for story in found.stories for s in story.stops if s.how == how]
-        if not stops or found.hours <= 0:
-            continue
-        every = found.hours * 3_600 / len(stops)
-        lasts = sorted(max(0, s.noticed_us - s.at_us) for s in stops)[len(stops) // 2]
-        lines.append(
-            f"#   - {{kind: {kind}, about_every: {max(1, round(every))}s, for: {_draw_us(lasts)}}}"
-            f"   # {len(stops)} in {found.hours:.2f} member-hours"
-        )
+    for kind, lasted in _struck(found).items():
+        if lasted and found.hours > 0:
+            every = max(1, round(found.hours * 3_600 / len(lasted)))
+            lasts = (
+                f", for: {_draw_us(sorted(lasted)[len(lasted) // 2])}" if kind != "crash" else ""
+            )
+            lines.append(
+                f"#   - {{kind: {kind}, about_every: {every}s{lasts}}}"
+                f"   # {len(lasted)} in {found.hours:.2f} member-hours"
+            )
     return ["# random_faults:", *lines] if lines else []
-
-
-# ------------------------------------------------------------------- what a scenario asks for
-
-
-def answered(text: str, found: Calibration) -> tuple[str, list[str]]:
-    """A scenario with its `# ASK:`s answered as far as the logs do, and which were."""
-    answers = _answers(found)
-    lines, told = [], []
-    topic = ""
-    for line in text.splitlines():
-        named = re.match(r"^  ([\w.\"-]+):\s*(?:#.*)?$", line)
-        topic = named[1].strip('"') if named is not None else topic
-        ask = _ASK.match(line)
-        key = ask["key"] if ask is not None else ""
-        answer = answers.get(f"{key} {topic}") or answers.get(key)
-        if ask is not None and answer is not None:
-            value, why = answer
-            line = f"{ask['head']}{value}{ask['pad']}# measured: {why}"
-            told.append(f"{key}: {value} ({why})")
-        lines.append(line)
-    return "\n".join(lines) + "\n", told
-
-
-def _answers(found: Calibration) -> dict[str, tuple[str, str]]:
-    answers: dict[str, tuple[str, str]] = {}
-    count = len(found.measured.samples.get("start", ()))
-    if count:
-        answers["start"] = (drawn(found.measured, "start"), f"{count} starts in the logs")
-    clients = Counter(dialect(v.dialect).client for s in found.stories for v in s.voices)
-    if clients:
-        name, often = clients.most_common(1)[0]
-        answers["client"] = (name, f"{often} consumers in the logs")
-    versions = Counter(
-        f.why for s in found.stories for v in s.voices for f in v.facts if f.what == "version"
-    )
-    if versions:
-        answers["client_version"] = (f'"{versions.most_common(1)[0][0]}"', "as the logs say")
-    for topic, number in _partitions(found).items():
-        answers[f"partitions {topic}"] = (str(number), "the highest number in the logs, and one")
-    return answers
-
-
-def _partitions(found: Calibration) -> dict[str, int]:
-    highest: dict[str, int] = {}
-    for story in found.stories:
-        for v in story.voices:
-            for f in v.facts:
-                for name in f.partitions if f.what in ("assigned", "revoked") else ():
-                    topic, _, number = name.rpartition("-")
-                    if number.isdigit():
-                        highest[topic] = max(highest.get(topic, 0), int(number) + 1)
-    return highest

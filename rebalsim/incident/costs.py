@@ -69,7 +69,8 @@ class AsMeasured:
         return f"{usual // 1_000}ms" if usual >= NOTICEABLE_US else ""
 
     def before(self, life: Life, what: str) -> str:
-        return ""
+        usual = self.measured.at(f"before_{what}", 0.5)
+        return f"{usual // 1_000}ms" if usual >= NOTICEABLE_US // 10 else ""
 
 
 def listener_of(costs: Costs, life: Life) -> list[str]:

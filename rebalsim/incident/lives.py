@@ -14,6 +14,8 @@ from rebalsim.worlds.logs.stops import LONG_CLOSE_US, Stop
 from rebalsim.worlds.logs.voices import Voice
 
 BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
+# under the consumer protocol a beat sees that nobody polls: the last poll() was some time before
+BEFORE_BEAT_US = 60_000
 AGAIN_US = 6_000  # from a poll() that finds its member thrown out to the group's first move
 TAKEN_IN_US = 1_500  # from a request's leaving to its group's first move
 SLOW_JOIN_US = 5_000_000  # a JoinGroup that is under way longer is another one's
@@ -70,24 +72,27 @@ def lives_of(story: GroupStory) -> list[Life]:
 def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
     found: list[Life] = []
     is_open = is_in = has_expired = False
+    left_us = NEVER
     for f in voice.facts:
-        if is_open and any(found[-1].begin_us < us < f.at_us for us in deaths):
-            found[-1].end_us = min(found[-1].end_us, f.at_us)  # it speaks again: another process
+        is_other = f.what == "started" or any(
+            found and found[-1].begin_us < us < f.at_us for us in deaths
+        )
+        if is_open and (is_other or (f.what == "asking" and left_us < f.at_us)):
+            found[-1].end_us = min(found[-1].end_us, f.at_us, left_us)
             is_open = False
         if f.what in ("poll-expired", "started", "joined"):
             has_expired = f.what == "poll-expired"
-        if f.what == "started" and is_open:
-            found[-1].end_us = min(found[-1].end_us, f.at_us)
-            is_open = False
-        elif f.what in ("asking", "state", "epoch") and not is_open:
+        if f.what in ("asking", "state", "epoch") and not is_open:
             if f.what == "state" and not f.why.endswith(">JOINING"):
                 continue
             found.append(Life("", voice, f.at_us, joins_us=f.at_us))
-            is_open, is_in = True, False
+            is_open, is_in, left_us = True, False, NEVER
         elif f.what == "asking" and not is_in:
             found[-1].joins_us = f.at_us  # again, with the member id that it was given
         elif f.what in ("joined", "assigned"):
             is_in = True
+        elif f.what == "leaving" and not has_expired:
+            left_us = f.at_us
         elif f.what == "closed" and is_open and not has_expired:  # else it left, and lives
             found[-1].end_us = f.at_us
             is_open = False
@@ -130,6 +135,7 @@ def _left_us(life: Life, rounds: Sequence[Round]) -> int:
 
 def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:
     """What befell it, from the stops that no listener's call explains, and how it ended."""
+    has_states = any(f.what == "state" for f in life.voice.facts)
     for stop in stops:
         if stop.how == "killed":
             life.blows.append(Blow(stop.at_us, "crash"))
@@ -137,7 +143,8 @@ def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:
         if stop.how == "frozen":
             life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop, rounds) - stop.at_us))
         elif stop.how == "hung":
-            life.blows.append(Blow(stop.at_us, "hang", _back(life, stop, rounds) - stop.at_us))
+            at = stop.at_us - (BEFORE_BEAT_US if has_states else 0)
+            life.blows.append(Blow(at, "hang", _back(life, stop, rounds) - at))
     if life.end_us < NEVER:
         life.blows.append(Blow(_goodbye(life, rounds), "leave" if _left_well(life) else "crash"))
 

@@ -33,16 +33,19 @@ def _blow(blow: Blow, life: Life, zero: int) -> str:
     return f"  - {{at: {spell_ms(blow.at_us - zero)}, {what}}}"
 
 
-def _beats(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[int, str]]:
-    """The script's entries for heartbeats, those of one millisecond together."""
-    together: dict[int, list[str]] = {}
-    for at, name in beats_of(story, lives):
-        if at > zero:
-            together.setdefault((at - zero) // 1_000, []).append(spell_name(name))
-    return [
-        (ms * 1_000, f"  - {{at: {ms}ms, heartbeat: [{', '.join(names)}]}}")
-        for ms, names in together.items()
-    ]
+def _beats(story: GroupStory, lives: Sequence[Life], zero: int) -> list[Entry]:
+    """Heartbeats, those that are alike together."""
+    together: dict[tuple[int, int], list[str]] = {}
+    for beat in beats_of(story, lives):
+        if beat.at_us > zero:
+            key = (beat.at_us - zero) // 1_000, beat.in_us // 1_000
+            together.setdefault(key, []).append(spell_name(beat.life))
+    found = []
+    for (ms, late), names in together.items():
+        who = f"[{', '.join(names)}]"
+        what = f"{{members: {who}, in: {late}ms}}" if late > 0 else who
+        found.append((ms * 1_000, f"  - {{at: {ms}ms, heartbeat: {what}}}"))
+    return found
 
 
 def _growths(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[int, str]]:

@@ -19,6 +19,7 @@ from rebalsim.worlds.logs.stops import LONG_CLOSE_US
 HANDLED_US = 4_000  # a SyncGroup, its answer and the turn that reads it, on a machine at rest
 AGAIN_US = 50_000  # as much later the leader is done, where nobody says when it was refused
 NOTICEABLE_US = 10_000
+LONGEST_WAIT_US = 10_000_000
 LONGEST_US = 600_000_000
 TURN_US = 20_000  # the consumer protocol's client looks up so much later, as a rule
 CALLS = ("revoked", "lost", "assigned")
@@ -111,9 +112,9 @@ def waits_us(life: Life, what: str, rounds: Sequence[Round]) -> list[int]:
         if f.what == what and f.partitions:
             since = _told_us(mine[:place], f, ends)
             waited = f.at_us - since if since >= 0 else 0
-            found.append(
-                waited if 0 <= waited < MUCH_US else 0
-            )  # longer: the application was stuck
+            told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + MUCH_US for b in life.blows)
+            most = MUCH_US if told or what == "revoked" else LONGEST_WAIT_US
+            found.append(waited if 0 <= waited < most else 0)  # longer: the application was stuck
     return found
 
 

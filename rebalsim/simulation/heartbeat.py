@@ -82,10 +82,10 @@ class HeartbeatThread:
         self.begin_block()
         self.plan()
 
-    def come_due(self) -> None:
-        """The next beat is due now, whatever the interval says; those after it keep its phase."""
+    def come_due(self, at_us: int) -> None:
+        """The next beat is due then, whatever the interval says; those after it keep its phase."""
         if self.is_enabled:
-            self.timers.due_us = self.engine.now
+            self.timers.due_us = at_us
             self.begin_block()
             self.plan()
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rebalsim.cli.main import code_of
-from rebalsim.incident.calibrate import answered, calibrate, overlay
+from rebalsim.incident.answers import answered
+from rebalsim.incident.calibrate import calibrate, overlay
 from rebalsim.incident.replay import story_in
 from rebalsim.worlds.logs.observation import observe
 from rebalsim.worlds.logs.sources import sources_in
@@ -43,6 +44,29 @@ def test_what_a_scenario_asks_for_is_answered_from_logs() -> None:
     assert "rate: 100/s     # ASK: rate" in made
     assert "# measured: 6 starts in the logs" in made
     assert len(told) == 2
+
+
+def test_a_topic_that_was_assumed_has_its_real_name_and_a_handler_its_batches() -> None:
+    observed = observe(sources_in([str(DEPLOY)]))
+    found = calibrate(list(observed.groups.values()))
+    text = (
+        "topics:\n  a-topic:\n    partitions: 6     # ASK: how many\n"
+        "groups:\n  orders:\n    members: 3\n    topics: [a-topic]   # ASK: which\n"
+        "    handler:\n      per_record: 1ms   # ASK: how long\n"
+    )
+    made, told = answered(text, found)
+    assert "\n  orders:\n    partitions: 12 " in made
+    assert "topics: [orders]   # ASK: which" in made
+    assert "      per_batch: {median: " in made
+    assert told[0] == "topics: [orders] (the one that is assigned in the logs)"
+    kept = [line for line in made.splitlines() if not line.startswith("    members")]
+    assert story_in("\n".join([*kept, "    members: 3", "replay: [as-written]"])).variants
+
+
+def test_faults_are_told_with_their_rates() -> None:
+    observed = observe(sources_in([str(DEPLOY.parent / "stuck-last-night")]))
+    text = overlay(calibrate(list(observed.groups.values())))
+    assert "#   - {kind: hang, about_every: " in text
 
 
 def test_the_command_writes_what_it_measured(

@@ -57,7 +57,7 @@ def test_costs_that_are_worth_a_word_are_listed_in_turn() -> None:
     assert in_turn([40_000, 40_000]) == "40ms"
     assert in_turn([40_000, 0]) == "{in_turn: [40ms, 0ms]}"
     text = aligned(story_of(FOLDER / "deploy-last-night")).text
-    assert re.search(r"heartbeat: \[\w", text)
+    assert re.search(r"heartbeat: {members: \[\w[^]]*\], in: \d+ms}", text)
 
 
 PLAYED = """\

@@ -5,17 +5,23 @@ from __future__ import annotations
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.script import Heartbeat
 from rebalsim.scenario.action_words import who_does
-from rebalsim.scenario.common_language import word_of
-from rebalsim.scenario.kinds import Section, Written
+from rebalsim.scenario.common_language import DURATION_KIND, word_of
+from rebalsim.scenario.kinds import Field, Section, Written
+from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast, names_of
 from rebalsim.scenario.script_language import IN_GROUP, PROCESS, WHO
 
 SECTION = Section(
     "heartbeat",
-    (WHO, PROCESS, IN_GROUP),
-    "The next heartbeat of members is due now, and further ones an interval apart from it: as logs "
-    "or a recording show it.",
+    (
+        WHO,
+        PROCESS,
+        IN_GROUP,
+        Field("in", DURATION_KIND, "How long after this moment it is due.", default="0s: now"),
+    ),
+    "When the next heartbeat of members is due; further ones follow an interval apart from it. As "
+    "logs or a recording show it.",
     shorthand=word_of("members"),
 )
 
@@ -24,11 +30,12 @@ def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
     found = script.only_consumers(
         script.seats_of(written), written, "no heartbeat of a consumer's to set"
     )
-    return Heartbeat(names_of(found)) if found else None
+    return Heartbeat(names_of(found), int(written.get("in") or 0)) if found else None
 
 
 def say(deed: Heartbeat) -> str:
-    return who_does(deed.consumers, "sends a heartbeat", "send a heartbeat")
+    when = f" in {say_us(deed.in_us)}" if deed.in_us else ""
+    return who_does(deed.consumers, "sends a heartbeat", "send a heartbeat") + when
 
 
 ACTION = ScriptAction("heartbeat", SECTION, read, {Heartbeat: say})

@@ -84,10 +84,10 @@ class Background:
         self._asks_at_us = self.engine.now
         self.turn()
 
-    def come_due(self) -> None:
-        """The next beat is due now; those after it keep its phase."""
+    def come_due(self, at_us: int) -> None:
+        """The next beat is due then; those after it keep its phase."""
         if self.is_enabled and self.consumer.member.is_in_group:
-            self.beats.due_us = self.engine.now
+            self.beats.due_us = at_us
             self.plan()
 
     def stop(self) -> None:

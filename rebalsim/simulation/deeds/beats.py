@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def heartbeat(world: World, name: str, deed: Heartbeat) -> Generator[Any, Any, None]:
-    """Each of them that lives, and is in its group, beats now."""
+    """Each of them that lives, and is in its group, beats so much later."""
     for who in deed.consumers:
         consumer = world.consumers.get(who)
         if consumer is not None and consumer.is_alive and not consumer.is_frozen:
             consumer.settle_accounts()
-            consumer.heartbeat.come_due()
+            consumer.heartbeat.come_due(world.engine.now + deed.in_us)
     yield from ()
 
 

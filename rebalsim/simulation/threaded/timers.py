@@ -77,10 +77,10 @@ class OwnTimers:
             timers.due_us + timers.session_us if self.consumer.coordinator is None else NEVER
         )  # else the next beat is yet to be tried
 
-    def come_due(self) -> None:
-        """The next beat is due now; those after it keep its phase."""
+    def come_due(self, at_us: int) -> None:
+        """The next beat is due then; those after it keep its phase."""
         if self.consumer.member.has_joined():
-            self.timers.due_us = self.consumer.engine.now
+            self.timers.due_us = at_us
             self.plan()
 
     def stop(self) -> None:

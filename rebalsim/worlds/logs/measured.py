@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.voices import Voice
 
 NOTICEABLE_US = 100_000
 ACKNOWLEDGED = ("ACKNOWLEDGING>STABLE", "JOINING>STABLE")
@@ -40,6 +42,8 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
             _callbacks(found, voice.facts)
             _joins(found, voice.facts)
             _restarts(found, voice.facts)
+            _batches(found, voice)
+            _cuts(found, voice.facts)
         for stop in story.stops:
             if stop.how == "frozen" and stop.noticed_us > stop.at_us:
                 found.add("freeze", stop.noticed_us - stop.at_us)
@@ -87,6 +91,36 @@ def _restarts(found: Measured, facts: Sequence[Fact]) -> None:
         elif f.what == "asking" and started is not None:
             found.add("start", f.at_us - started.at_us)
             started = None
+
+
+def _batches(found: Measured, voice: Voice) -> None:
+    """A client whose heartbeat thread hears of a rebalance acts on it when the application polls: on the
+    average half a batch later.
+    """
+    if dialect(voice.dialect).client != "java":
+        return
+    heard = -1
+    for f in voice.facts:
+        if f.what == "heard":
+            heard = f.at_us if heard < 0 else heard
+        elif f.what in ("revoked", "asking", "lost", "joined", "thrown-out"):
+            if heard >= 0 and f.what in ("revoked", "asking"):
+                found.add("batch", 2 * (f.at_us - heard))
+            heard = -1
+        elif f.what == "restored":
+            found.add("restore", f.amount * 1_000)
+
+
+def _cuts(found: Measured, facts: Sequence[Fact]) -> None:
+    """From losing the coordinator to finding it again."""
+    lost = -1
+    for f in facts:
+        if f.what == "coordinator-lost":
+            lost = f.at_us if lost < 0 else lost
+        elif f.what in ("coordinator-found", "closed", "started"):
+            if lost >= 0 and f.what == "coordinator-found":
+                found.add("cut", f.at_us - lost)
+            lost = -1
 
 
 def beats_apart_ms(story: GroupStory) -> int:
