@@ -48,6 +48,7 @@ from rebalsim.analysis.values import (
     Value,
     Violation,
 )
+from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace.events import PositionFound
@@ -84,6 +85,7 @@ class Findings:
         return tuple(self.index.groups())
 
     @cached_property
+    @seldom_collecting()
     def pauses(self) -> list[Pause]:
         """Every pause, by beginning; phases and cause are told when asked for (`pause.phases`,
         `pause.cause`).
@@ -134,6 +136,7 @@ class Findings:
         return found
 
     @cached_property
+    @seldom_collecting()
     def disturbances(self) -> list[Disturbance]:
         """From a trigger to a stable group, by beginning; each group's first settling is among
         them, and marked in its rounds (`is_formation`).
@@ -180,6 +183,7 @@ class Findings:
         return self._completed
 
     @cached_property
+    @seldom_collecting()
     def holdings(self) -> Holdings:
         """Who held what, by group and partition."""
         return find_holdings(self.index)
@@ -196,6 +200,7 @@ class Findings:
         return [k for k in self.partitions if k[0] not in of_tasks] if of_tasks else self.partitions
 
     @cached_property
+    @seldom_collecting()
     def lanes(self) -> list[Lane]:
         """A bar for each of them; equal ones point at the first of their kind (`like`)."""
         return find_lanes(

@@ -27,6 +27,7 @@ from rebalsim.cli.options import (
 )
 from rebalsim.cli.progress import progress
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
+from rebalsim.domain.collector import seldom_collecting
 from rebalsim.reports.forms.form import Subject
 from rebalsim.words.times import say_duration
 
@@ -108,7 +109,8 @@ def command(
         raise
     budgets, code = conclude(player.judge)
     played = with_remedies(played, player.advisor, player.judge)
-    emit(replace(report_on(player, played), budgets=budgets), options, view)
+    with seldom_collecting():
+        emit(replace(report_on(player, played), budgets=budgets), options, view)
     if wire and trace_file is None:
         tell_wire(player, view)
     if hint := warnings_said(story, scenario, overrides):
