@@ -16,7 +16,7 @@ from rebalsim.domain.metrics import HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.remedy import Remedy
 from rebalsim.reports import figures
 from rebalsim.reports.causes_told import CAUSES, noun_of
-from rebalsim.reports.comparison import alike, reason_of, tell_one
+from rebalsim.reports.comparison import alike, nouns_of_lanes, reason_of, tell_one
 from rebalsim.reports.names import safe
 from rebalsim.reports.remedies_told import tell_patch
 from rebalsim.reports.report import Report, VariantReport
@@ -262,7 +262,7 @@ def _decisive(report: Report, chosen: Choice) -> str:
     of, other = phases[phase], by_cause[least].get(key, {}).get(phase, 0)
     return (
         f"They differ most in {what}: {figures.say('partition_seconds', of)} of "
-        f"{phase} under {safe(report.variants[worst].name)} (summed over partitions), "
+        f"{phase} under {safe(report.variants[worst].name)} (summed over {nouns_of_lanes(report)}), "
         f"{figures.say('partition_seconds', other)} under {safe(report.variants[least].name)}."
     )
 

@@ -119,6 +119,15 @@ def _with_end(report: Report) -> list[str]:
     return names
 
 
+def nouns_of_lanes(report: Report) -> str:
+    """What stands still in it: partitions, Connect's tasks, or both."""
+    nouns = {
+        "tasks": any(v.analysis.worker_groups for v in report.variants),
+        "partitions": any(v.analysis.partition_keys for v in report.variants),
+    }
+    return " and ".join(noun for noun, is_there in nouns.items() if is_there) or "partitions"
+
+
 def is_behind(v: VariantReport) -> bool:
     """Whether there is lag to speak of when the observation ends."""
     peak, end = v.analysis.measure("lag_peak"), v.analysis.measure("lag_at_end")

@@ -17,6 +17,7 @@ from importlib import resources
 from typing import Any
 
 from rebalsim.reports import page_parts as parts
+from rebalsim.reports.comparison import nouns_of_lanes
 from rebalsim.reports.packed import pack
 from rebalsim.reports.page_data import PACKED, data_of, lanes_shown
 from rebalsim.reports.palette import LOOKS
@@ -27,7 +28,7 @@ from rebalsim.words.times import say_duration
 
 HELP = (
     "Drag to pan; double click, Ctrl + wheel or the buttons zoom; a click on a pause tells its "
-    "chain below. Keyboard: ↑ ↓ partitions, ← → pauses, "
+    "chain below. Keyboard: ↑ ↓ {lanes}, ← → pauses, "
     "Shift + ← → pan, + − 0 zoom."
 )
 
@@ -113,11 +114,13 @@ def _timelines(report: Report) -> str:
     the terminal's picture where no script runs.
     """
     plain = picture_of(report, View(width=110, most_rows=60))
+    lanes = nouns_of_lanes(report)
+    one = " or ".join(f"a {noun.removesuffix('s')}" for noun in lanes.split(" and "))
     figures = "".join(
         f'<figure><h3>{parts.text(v.title)}</h3>{_left_out(v)}<div class="frame" '
         f'id="frame-{i}"><div class="tall"></div>'
         f'<canvas tabindex="0" role="application" aria-label="Timeline of {parts.text(v.title)}, '
-        'one row a partition" aria-describedby="help"></canvas></div>'
+        f'{one} a row" aria-describedby="help"></canvas></div>'
         f'<details id="details-{i}"><summary>as a table</summary><div class="scroll" '
         f'id="table-{i}"></div></details></figure>'
         for i, v in enumerate(report.variants)
@@ -128,10 +131,11 @@ def _timelines(report: Report) -> str:
         '<div class="needs-script" hidden><div class="toolbar"><button id="zoom-in" '
         'aria-label="Zoom in">+</button>'
         '<button id="zoom-out" aria-label="Zoom out">−</button><button id="zoom-all">All</button>'
-        '<button id="fold" aria-pressed="true">Fold equal partitions</button>'
-        '<input id="filter" type="search" placeholder="Find a partition" aria-label="Show '
-        'partitions whose name has this in it">'
-        f'<span id="window" class="dim"></span></div><p id="help" class="dim screen">{HELP}</p>'
+        f'<button id="fold" aria-pressed="true">Fold equal {lanes}</button>'
+        f'<input id="filter" type="search" placeholder="Find by name" aria-label="Show '
+        f'{lanes} whose name has this in it">'
+        '<span id="window" class="dim"></span></div>'
+        f'<p id="help" class="dim screen">{HELP.format(lanes=lanes)}</p>'
         f'<ul id="legend" class="legend"></ul>{figures}<div id="pause" tabindex="-1" '
         'aria-label="The pause you chose" hidden></div></div></section>'
     )

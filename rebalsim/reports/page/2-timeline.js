@@ -46,7 +46,8 @@ class Timeline {
 
   layout() {
     this.width = this.frame.clientWidth;
-    this.gutter = Math.round(Math.min(190, Math.max(74, this.width * 0.2, Math.min(this.wanted, this.width * 0.28))));
+    const wanted = Math.max(this.wanted, ...TIMELINES.map((t) => t.wanted));       // as wide in all of them: instants stand beneath each other
+    this.gutter = Math.round(Math.min(Math.max(190, Math.min(wanted, 250)), Math.max(74, this.width * 0.2, Math.min(wanted, this.width * 0.28))));
     this.markRows = this.placeMarks();
     this.height = this.head + this.rows.length * ROW + 6;
     const limit = matchMedia("print").matches ? 4000 : Math.max(240, Math.round(innerHeight * 0.62));
