@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rebalsim.cli import exits, terminal
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli.files import OUTPUT_FILE, write_text
 
 
 @click.command(
@@ -24,7 +24,7 @@ from rebalsim.cli.files import OutputFile, write_text
     metavar="FILE",
     help="Answer this scenario's `# ASK:`s as far as the logs do (`rebalsim import` writes such).",
 )
-@click.option("--out", type=OutputFile(), metavar="FILE", help="Write to this file.")
+@click.option("--out", type=OUTPUT_FILE, metavar="FILE", help="Write to this file.")
 def command(logs: tuple[str, ...], group: str, scenario: Path | None, out: str | None) -> int:
     """Measure in logs what a scenario cannot know, as an overlay with sample counts.
 
@@ -34,12 +34,15 @@ def command(logs: tuple[str, ...], group: str, scenario: Path | None, out: str |
     """
     from rebalsim.incident.answers import answered
     from rebalsim.incident.calibrate import calibrate, overlay
+    from rebalsim.incident.told import NO_GROUP
     from rebalsim.outside.files import read_text
     from rebalsim.scenario.document import MAX_BYTES
     from rebalsim.worlds.logs.observation import observe
     from rebalsim.worlds.logs.sources import sources_in
 
     observed = observe(sources_in(logs, sys.stdin.buffer), group)
+    if not observed.groups:
+        click.echo(NO_GROUP, err=True)
     found = calibrate(list(observed.groups.values()))
     if scenario is None:
         text = overlay(found)

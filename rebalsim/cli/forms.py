@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rebalsim.cli import terminal
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli.files import OUTPUT_FILE, write_text
 from rebalsim.reports.forms.form import Form, Subject, forms_of
 
 if TYPE_CHECKING:
     from rebalsim.reports.view import View
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = OutputFile()
+_FILE = OUTPUT_FILE
 
 
 def options_of(subject: Subject) -> Callable[[F], F]:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rebalsim.cli import exits, terminal
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli.files import OUTPUT_FILE, write_text
 
 
 @click.command(
@@ -21,11 +21,11 @@ from rebalsim.cli.files import OutputFile, write_text
 @click.option("--group", default="", metavar="NAME", help="This group only.")
 @click.option(
     "--scenario",
-    type=OutputFile(),
+    type=OUTPUT_FILE,
     metavar="FILE",
     help="Write the incident as a scenario, ready to keep as a regression.",
 )
-@click.option("--html", type=OutputFile(), metavar="FILE", help="One self-contained page.")
+@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="One self-contained page.")
 @click.option(
     "--advice",
     type=click.IntRange(0),
@@ -51,7 +51,7 @@ def command(
     """
     from rebalsim.advice.advise import DEFAULT_EVENTS
     from rebalsim.incident.investigate import investigate
-    from rebalsim.incident.told import render
+    from rebalsim.incident.told import NO_GROUP, render
     from rebalsim.worlds.logs.anonymise import anonymised
     from rebalsim.worlds.logs.observation import observe
     from rebalsim.worlds.logs.sources import sources_in
@@ -63,7 +63,7 @@ def command(
     found = investigate(observed, DEFAULT_EVENTS if advice is None else advice)
     if scenario is not None:
         _write_scenario(scenario, found)
-    text = render(found)
+    text = render(found) if observed.groups else f"{NO_GROUP}\n"
     if html is not None:
         _write_page(html, found, text, logs)
     click.echo(_as_json(found) if as_json else terminal.as_told(text), nl=as_json)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,27 @@ if TYPE_CHECKING:
 
 # heading → command → (module, one line of help); help lists them in this order
 Commands = dict[str, dict[str, tuple[str, str]]]
+
+
+def _refuse_empty(command: click.Command, args: list[str]) -> None:
+    """An option's empty value, as of a shell variable that is not set, is no way of leaving the
+    option out: a build would go without its baseline, and be green.
+    """
+    takes_value = {
+        name
+        for param in command.params
+        if isinstance(param, click.Option) and not param.is_flag and not param.count
+        for name in param.opts
+    }
+    for before, word in pairwise(["", *args]):
+        if word == "--":
+            return
+        option = before if not word else word.removesuffix("=") if word.endswith("=") else ""
+        if option in takes_value:
+            raise click.UsageError(
+                f"{option} is empty, as a shell variable is that is not set — leave it out, or say "
+                "what is meant."
+            )
 
 
 class LazyGroup(click.Group):
@@ -70,7 +92,10 @@ class LazyGroup(click.Group):
                 f" Did you mean '{near}'?" if near else f" `{self.path} --help` lists the commands."
             )
             raise click.UsageError(f"There is no command '{args[0]}'.{hint}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_empty(command, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in self.table.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli import exits
-from rebalsim.cli.files import OutputFile, write_text
+from rebalsim.cli.files import OUTPUT_FILE, write_text
 from rebalsim.cli.options import ScenarioPath, allow_code_option
 from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps
 
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     "cuts]",
 )
 @click.option("--out", metavar="DIR", help="Keep what was tried here.  [default: thrown away]")
-@click.option("--html", type=OutputFile(), metavar="FILE", help="Write the whole search as a page.")
+@click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Write the whole search as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the recommendation as JSON.")
 @click.option(
     "--master",

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import click
 
 from rebalsim.cli import forms, terminal
-from rebalsim.cli.files import OutputFile
+from rebalsim.cli.files import OUTPUT_FILE
 from rebalsim.domain.errors import InputError
 from rebalsim.reports.forms.form import Subject
 from rebalsim.reports.report import Report
 from rebalsim.reports.view import View
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = OutputFile()
+_FILE = OUTPUT_FILE
 
 
 class Instant(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -16,6 +16,10 @@ from rebalsim.words.times import say_duration
 
 MOST, MOST_ROUNDS, MOST_REMEDIES = 5, 12, 3
 NOTHING = "Nothing stood still in these logs, as far as they tell."
+NO_GROUP = (
+    "No line is a Kafka consumer's or a group coordinator's, so these logs tell nothing of a night: "
+    "give theirs at level INFO (`rebalsim observe --what-to-log` prints the settings)."
+)
 
 
 def render(incidents: Sequence[Incident]) -> str:

@@ -94,8 +94,12 @@ def test_a_terminal_of_another_encoding_gets_what_it_can_show(
         "run s.yaml --trace ''",
         "check s.yaml --junit ''",
         "sweep planner --html ''",
+        "check s.yaml --baseline ''",
+        "check s.yaml --save-baseline=",
+        "check s.yaml --only ''",
+        "run s.yaml --variant ''",
     ],
 )
-def test_a_file_without_a_name_is_not_left_out_in_silence(command: str, tmp_path: Path) -> None:
+def test_an_option_without_a_value_is_not_left_out_in_silence(command: str, tmp_path: Path) -> None:
     code, said = shell(f"{REBALSIM} {command}", tmp_path)
-    assert code == 2 and "the name of the file is empty" in said
+    assert code == 2 and "is empty, as a shell variable is that is not set" in said
