@@ -12,8 +12,9 @@ from rebalsim.analysis.selecting import (
     selected_disturbances,
     selected_keys,
     selected_pauses,
+    selected_redeliveries,
 )
-from rebalsim.analysis.values import Disturbance, Pause
+from rebalsim.analysis.values import Disturbance, Pause, Redelivery
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 
@@ -34,6 +35,16 @@ _BY_DISTURBANCE = (
     "rebalancing_share",
     "members_removed",
 )
+
+
+def redeliveries_behind(a: Analysis, budget: Budget) -> list[Redelivery]:
+    """The selected records that were handled twice, or skipped, the most at once first."""
+    found = [
+        r
+        for r in selected_redeliveries(a, selection_of(a, budget))
+        if r.is_skip == (budget.metric == "skipped")
+    ]
+    return sorted(found, key=lambda r: (-r.records, r.at_us))
 
 
 def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:

@@ -87,6 +87,12 @@ def _asked(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
             facts = a.header.topics.get(topic)
             if facts is not None and (not s.topics or topic in s.topics):
                 keys.update(((group, Partition(topic, n)), None) for n in range(facts.partitions))
+    known = {p.topic for _, p in keys}
+    for topic in s.topics:  # named, and nobody subscribes to it
+        facts = a.header.topics.get(topic)
+        if topic not in known and facts is not None:
+            group = s.group or next(iter(a.groups), "")
+            keys.update(((group, Partition(topic, n)), None) for n in range(facts.partitions))
     return sorted(keys)
 
 

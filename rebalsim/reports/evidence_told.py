@@ -5,7 +5,12 @@ the pause with its phases, or the records that were handled twice.
 from __future__ import annotations
 
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.judge_evidence import disturbances_behind, pauses_behind, still_at_the_peak
+from rebalsim.analysis.judge_evidence import (
+    disturbances_behind,
+    pauses_behind,
+    redeliveries_behind,
+    still_at_the_peak,
+)
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.trigger import Trigger
@@ -81,10 +86,7 @@ def _twice(analysis: Analysis, budget: Budget) -> list[str]:
     """Which records were handled twice, or skipped, and when."""
     if budget.metric not in _OF_RECORDS:
         return []
-    found = sorted(
-        (r for r in analysis.redeliveries if r.is_skip == (budget.metric == "skipped")),
-        key=lambda r: (-r.records, r.at_us),
-    )
+    found = redeliveries_behind(analysis, budget)
     if not found:
         return []
     r = found[0]

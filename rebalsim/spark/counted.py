@@ -73,7 +73,7 @@ def _written(store: Store, table: str) -> dict[str, Count]:
         try:
             told = json.loads(store.read_text(f"{table}/chunk={key}/{COUNTED}"))
             found[key] = (int(told["rows"]), int(told["check"]))
-        except (LookupError, TypeError, ValueError):
+        except (LookupError, RecursionError, TypeError, ValueError):
             continue
     return found
 

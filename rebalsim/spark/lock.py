@@ -73,7 +73,7 @@ def _holder(store: Store) -> str:
     try:
         told = json.loads(_text(store))
         host, process = str(told["host"]), int(told["process"])
-    except (LookupError, TypeError, ValueError):
+    except (LookupError, RecursionError, TypeError, ValueError):
         host, process = "", 0
     if host == socket.gethostname():
         return f"process {process} on this machine" if _lives(process) else ""

@@ -69,7 +69,13 @@ class Store:
     def read_manifest(self) -> dict[str, Any]:
         if not self.exists(MANIFEST):
             raise InputError(f"{self.out} holds no sweep: there is no {MANIFEST} in it.")
-        found = parse_json(self.read_text(MANIFEST), self.path(MANIFEST))
+        try:
+            text = self.read_text(MANIFEST)
+        except LookupError as e:  # as where it no longer is what its checksum says
+            raise InputError(
+                f"{e} — it is damaged, or was changed by hand: begin anew with --overwrite."
+            ) from None
+        found = parse_json(text, self.path(MANIFEST))
         if type(found) is not dict or not {"plan", "order"} <= found.keys():
             raise InputError(
                 f"{self.path(MANIFEST)} is damaged: it does not say which plan was begun — begin "

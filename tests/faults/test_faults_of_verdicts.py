@@ -84,6 +84,22 @@ def test_a_member_that_never_owned_a_partition_kept_its_budget(
     assert code == 1 and "c5 never owned a partition" in said
 
 
+@pytest.mark.parametrize(
+    "asked", ["longest_pause: '<= 60s'", "pauses: <= 9", "duplicates: <= 9", "lag_peak: <= 9"]
+)
+def test_a_topic_that_nobody_subscribes_to_kept_its_budget(
+    asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = checked(
+        tmp_path,
+        capsys,
+        topics="{orders: {partitions: 4, rate: 10/s}, other: {partitions: 2, rate: 1/s}}",
+        group="{members: 2, topics: [orders]}",
+        budgets=f"[{{{asked}, topics: [other]}}]",
+    )
+    assert code == 1 and "nobody ever owned other-0" in told
+
+
 def test_a_window_before_anybody_owned_anything_kept_its_budget(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

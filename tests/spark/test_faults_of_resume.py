@@ -122,6 +122,15 @@ def test_a_damaged_manifest_ended_in_a_bug_message(
         sweep_job.prepare(spark, kept[0], str(out), resume=True)
 
 
+def test_a_manifest_that_was_changed_beneath_its_checksum_was_a_bug(
+    spark: Any, kept: tuple[Plan, Path], out: Path
+) -> None:
+    assert (out / ".sweep.json.crc").exists()
+    (out / "sweep.json").write_text('{"x":', "utf-8")
+    with pytest.raises(InputError, match=r"sweep\.json: .*changed by hand: begin anew"):
+        sweep_job.prepare(spark, kept[0], str(out), resume=True)
+
+
 def test_a_disk_that_is_full_while_concluding_was_a_java_stack_trace(
     spark: Any, kept: tuple[Plan, Path], out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
