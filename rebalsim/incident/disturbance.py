@@ -29,10 +29,10 @@ class Disturbance:
 
     @property
     def end_us(self) -> int:
-        """The last partition's return, or the last rebalance's end."""
+        """The last partition's return, or the last rebalance's end; where neither came, the logs' end."""
         ends = [p.end_us for p in self.pauses if p.end_us >= 0]
         ends += [max(r.end_us, r.joined_us, r.begin_us) for r in self.rounds]
-        return max(ends)
+        return max(ends, default=self.until_us)
 
     @property
     def cost_us(self) -> int:

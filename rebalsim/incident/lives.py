@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs.adoption import stem_of
@@ -15,6 +15,7 @@ from rebalsim.worlds.logs.voices import Voice
 
 BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
 # under the consumer protocol a beat sees that nobody polls: the last poll() was some time before
+BEFORE_BEGIN_US = 300_000
 BEFORE_BEAT_US = 60_000
 AGAIN_US = 6_000  # from a poll() that finds its member thrown out to the group's first move
 TAKEN_IN_US = 1_500  # from a request's leaving to its group's first move
@@ -52,6 +53,7 @@ def lives_of(story: GroupStory) -> list[Life]:
     found = []
     begins = [r.begin_us for r in story.rounds]
     barriers = {r.generation: r.joined_us for r in story.rounds if r.joined_us >= 0}
+    failed = {f.member for f in story.coordinator if f.what == "failed"}
     for voice in story.voices:
         deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == "killed"]
         mine = _lives(voice, deaths)
@@ -61,7 +63,7 @@ def lives_of(story: GroupStory) -> list[Life]:
             name = voice.name.replace("/", "-")
             life.name = name if number == 1 else f"{name}.{number}"
             stops = [s for s in story.stops if s.voice is voice and life.begin_us <= s.at_us]
-            _strike(life, [s for s in stops if s.at_us < life.end_us], story.rounds)
+            _strike(life, [s for s in stops if s.at_us < life.end_us], story.rounds, failed)
             _tarry(life, barriers, begins)
             life.joins_us = _taken_in(life, story.rounds)
             life.blows = _merged(life.blows)
@@ -133,8 +135,12 @@ def _left_us(life: Life, rounds: Sequence[Round]) -> int:
     return next(left, NEVER)
 
 
-def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:
-    """What befell it, from the stops that no listener's call explains, and how it ended."""
+def _strike(
+    life: Life, stops: Sequence[Stop], rounds: Sequence[Round], failed: Collection[str]
+) -> None:
+    """What befell it, from the stops that no listener's call explains, and how it ended. `failed`: whose
+    sessions ran out, whatever else they said: Kafka Streams closes without leaving its group.
+    """
     has_states = any(f.what == "state" for f in life.voice.facts)
     for stop in stops:
         if stop.how == "killed":
@@ -144,9 +150,14 @@ def _strike(life: Life, stops: Sequence[Stop], rounds: Sequence[Round]) -> None:
             life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop, rounds) - stop.at_us))
         elif stop.how == "hung":
             at = stop.at_us - (BEFORE_BEAT_US if has_states else 0)
+            if any(r.begin_us == stop.at_us for r in rounds):
+                at -= BEFORE_BEGIN_US  # known only by its absence: it would have heard, and come
             life.blows.append(Blow(at, "hang", _back(life, stop, rounds) - at))
     if life.end_us < NEVER:
-        life.blows.append(Blow(_goodbye(life, rounds), "leave" if _left_well(life) else "crash"))
+        is_static = bool(life.voice.instance)  # none of whom leaves
+        stays = not is_static and life.voice.id_at(life.end_us) in failed
+        left = _left_well(life) and not stays
+        life.blows.append(Blow(_goodbye(life, rounds), "leave" if left else "crash"))
 
 
 def _merged(blows: Sequence[Blow]) -> list[Blow]:
@@ -182,7 +193,7 @@ def _tarry(life: Life, barriers: dict[int, int], begins: Sequence[int]) -> None:
             is_told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + MUCH_US for b in life.blows)
             if 0 <= heard < f.at_us - MUCH_US and not is_told:
                 # since before the others began: it would have come at its first heartbeat else
-                since = max((b for b in begins if b <= heard), default=heard) - 300_000
+                since = max((b for b in begins if b <= heard), default=heard) - BEFORE_BEGIN_US
                 life.blows.append(Blow(since, "hang", f.at_us - since))
             heard = -1
 

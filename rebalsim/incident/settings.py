@@ -8,6 +8,8 @@ import re
 from collections import Counter
 
 from rebalsim.incident.beats import NEW_MS, USUAL_MS, guessed_session_us, new_session_us
+from rebalsim.scenario.profiles import CLIENTS
+from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.measured import beat_ms
 from rebalsim.worlds.logs.observation import GroupStory
 
@@ -19,6 +21,7 @@ KEPT = (
     "metadata.max.age.ms",
     "auto.commit.interval.ms",
 )
+MOST_SESSION_S = 60  # that brokers allow, unless they are told otherwise
 ASSIGNORS = {
     "RangeAssignor": "range",
     "RoundRobinAssignor": "roundrobin",
@@ -54,6 +57,8 @@ def cluster_lines(story: GroupStory) -> list[str]:
             f"group.consumer.session.timeout.ms: {session}s   # from silence to being fenced"
         )
         told.append(f"group.consumer.min.session.timeout.ms: {min(45, session)}s")
+        if session > MOST_SESSION_S:
+            told.append(f"group.consumer.max.session.timeout.ms: {session}s")
     if beat:
         told.append(f"group.consumer.heartbeat.interval.ms: {beat}ms   # as answers came")
         told.append(f"group.consumer.min.heartbeat.interval.ms: {min(5000, beat)}ms")
@@ -77,15 +82,42 @@ def config_of(story: GroupStory) -> dict[str, str]:
             found["session.timeout.ms"] = (
                 f"{guess}   # ASK: no log tells; about so long it was silent"
             )
-    limits = Counter(
-        f.amount for v in story.voices for f in v.facts if f.what == "poll-expired" and f.amount > 0
-    )
-    if "max.poll.interval.ms" not in found and limits:
-        found["max.poll.interval.ms"] = str(limits.most_common(1)[0][0])
+    if "max.poll.interval.ms" not in found and (limit := _poll_limit(story)):
+        found["max.poll.interval.ms"] = limit
     offered = _assignors(story)
     if offered and not is_consumer_group(story):
         found["partition.assignment.strategy"] = f"[{offered}]"
     return found
+
+
+def _poll_limit(story: GroupStory) -> str:
+    """max.poll.interval.ms by what a client says when it is over, by how long it was stuck at most, or by how long
+    its group waited for it.
+    """
+    expired = [(v, f) for v in story.voices for f in v.facts if f.what == "poll-expired"]
+    told = Counter(f.amount for _, f in expired if f.amount > 0)
+    if told:
+        return str(told.most_common(1)[0][0])
+    stuck = [
+        s.noticed_us - s.at_us
+        for s in story.stops
+        if s.how == "hung" and any(v is s.voice and f.at_us == s.noticed_us for v, f in expired)
+    ]
+    stuck += [
+        r.joined_us - r.begin_us
+        for r in story.rounds
+        if r.late_how == "removed" and r.joined_us > r.begin_us and _waits_for_a_poll(story)
+    ]
+    if not stuck:
+        return ""
+    return f"{min(stuck) // 1_000}   # ASK: no log tells; about so long it was stuck"
+
+
+def _waits_for_a_poll(story: GroupStory) -> bool:
+    """Whether its clients ask a rebalance to wait for max.poll.interval.ms; some have no such limit."""
+    clients = {dialect(v.dialect).client for v in story.voices}
+    asked = [profile.habits for (name, _), profile in CLIENTS.items() if name in clients]
+    return all(habits.rebalance_timeout == "max-poll" for habits in asked)
 
 
 def _assignors(story: GroupStory) -> str:
@@ -97,7 +129,8 @@ def _assignors(story: GroupStory) -> str:
     if told:
         classes = re.findall(r"(\w+Assignor)", told.most_common(1)[0][0])
         known = [ASSIGNORS[c] for c in classes if c in ASSIGNORS]
-        return ", ".join(known)
+        if known:
+            return ", ".join(known)
     chosen = Counter(f.why for v in story.voices for f in v.facts if f.what == "joined" and f.why)
     names = [ASSIGNORS.get(name, name) for name, _ in chosen.most_common(1)]
     names = [name for name in names if name in ASSIGNORS.values()]

@@ -123,7 +123,8 @@ def _told_us(before: Sequence[Fact], f: Fact, ends: Sequence[int]) -> int:
     for x in reversed(before):
         if x.what in CALLS and x.partitions:
             break  # of one assignment; or what came in between is not told
-        if x.what == "state" and x.why.endswith(">RECONCILING"):
+        before_it, _, after = x.why.partition(">")
+        if x.what == "state" and after == "RECONCILING" != before_it:
             return x.at_us + TURN_US
         if x.what in ("joined", "synced"):
             break  # it is called for what the assignment says

@@ -11,12 +11,16 @@ import pytest
 
 from rebalsim.incident.align import aligned
 from rebalsim.incident.as_logged import pauses_as_logged
+from rebalsim.incident.investigate import investigate
+from rebalsim.incident.lives import lives_of
 from rebalsim.incident.replay import hold, story_in
+from rebalsim.incident.told import render
 from rebalsim.incident.took import in_turn
 from rebalsim.one_run import run_once
 from rebalsim.trace import events as ev
-from rebalsim.worlds.logs.observation import GroupStory, observe
+from rebalsim.worlds.logs.observation import GroupStory, Observation, observe, told_by
 from rebalsim.worlds.logs.sources import sources_in
+from rebalsim.worlds.logs.streams import Census, Reader, Stream
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "incidents"
 MS = 1_000
@@ -92,3 +96,32 @@ def test_a_silence_that_nobody_came_to_know_of_is_no_pause_of_a_log() -> None:
     analysis = run_once(story_in(text).scenario("as-written")).analysis
     told = pauses_as_logged(analysis.trace.events, "group")
     assert [p for p in told if p.how == "frozen"] == []
+
+
+def test_logs_cut_anywhere_are_told_of_without_an_error() -> None:
+    """Halves and holes: what cannot be played is said, and nothing is raised."""
+    for name in sorted(p.name for p in FOLDER.iterdir()):
+        for keeps in (2, 3, 5):
+            found = investigate(in_pieces(FOLDER / name, keeps), events=0)
+            assert render(found)
+            assert all(i.held is not None or i.why_not for i in found[:1])
+
+
+def in_pieces(folder: Path, keeps: int) -> Observation:
+    """Its logs with two of so many hundred lines left out, in turns, and the last files missing."""
+    sources = sources_in([str(folder)])
+    streams: dict[str, Stream] = {}
+    census = Census()
+    for source in sources[: max(1, len(sources) - keeps // 2)]:
+        lines = list(source.lines())
+        kept = [line for n, line in enumerate(lines) if n // 7 % keeps]
+        Reader(source.name, source.host, streams, census).read(kept)
+    return told_by(list(streams.values()), census)
+
+
+def test_a_process_that_came_again_without_a_word_of_its_end_is_two_lives() -> None:
+    story = story_of(FOLDER / "crash-last-night")
+    killed = {s.voice.name for s in story.stops if s.how == "killed"}
+    lives = [life for life in lives_of(story) if life.voice.name in killed]
+    assert next([b.what for b in life.blows] for life in lives) == ["crash"]
+    assert "handler: {commit: none}" in aligned(story).text  # its session began with its last beat
