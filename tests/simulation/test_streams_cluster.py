@@ -167,3 +167,19 @@ def test_the_way_back_to_the_classic_protocol_leads_through_an_empty_group() -> 
     assert set(deaths(rolling)) == {"InconsistentGroupProtocolException"}
     at_once = run(deploy % 3, config="group.protocol: streams")
     assert not deaths(at_once) and at_once.analysis.measure("open_pauses") == 0
+
+
+def test_a_deployment_starts_its_new_pods_before_it_stops_old_ones() -> None:
+    roll = "{at: 4m, rolling_bounce: {as: deployment, surge: 1, max_unavailable: 0, settle: 30s}}"
+    done = run(roll, "[{source: orders, store: 500MB}]")
+    life = [
+        (type(e) is ev.ConsumerStarted, e.consumer)
+        for e in done.trace.events
+        if type(e) in (ev.ConsumerStarted, ev.StopAsked) and e.at_us > 240 * SECOND
+    ]
+    assert life == [
+        *((True, "app-3"), (False, "app-0"), (True, "app-4")),
+        *((False, "app-1"), (True, "app-5"), (False, "app-2")),
+    ]
+    owners = {h.consumer for lane in done.analysis.lanes for h in lane.holdings if h.how == "held"}
+    assert owners == {"app-3", "app-4", "app-5"}

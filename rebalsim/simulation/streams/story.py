@@ -40,11 +40,11 @@ from rebalsim.simulation.streams.from_scenario import (
     settings_of,
 )
 from rebalsim.simulation.streams.play import Known, StreamsWorld
+from rebalsim.simulation.streams.rolls import LOOK_US, roll
 from rebalsim.simulation.streams.telling import Teller
 from rebalsim.trace.trace import Trace
 
 Carried = Generator[Any, Any, None]
-LOOK_US = 50_000  # how often somebody who waits for an instance looks
 
 
 def play_story(
@@ -72,7 +72,7 @@ class _Story:
         self.brokers = Brokers(scenario, group.name, self._busy)
         self.world.brokers = self.brokers
         self.rates = {topic.name: rate_of(topic.rate) for topic in scenario.topics}
-        self._specs = {spec.name: spec for spec in group.consumers}
+        self.specs = {spec.name: spec for spec in group.consumers}
         self._configs: dict[str, StreamsConfig] = {}
         self._order: list[str] = []
         self._running: dict[str, None] = {}
@@ -87,7 +87,7 @@ class _Story:
             if spec.starts_at is not None:
                 self.world.instance(spec.name).is_warm = self._app.starts == "warm"
                 at_us = self.draw(f"start/{spec.name}", spec.starts_at)
-                self.port.call(at_us, self._start, spec.name)
+                self.port.call(at_us, self.start, spec.name)
         for number, action in enumerate(self.scenario.script, 1):
             name = action.id or f"{_dashed(type(action.deed).__name__)}-{number}"
             if action.id:
@@ -126,7 +126,7 @@ class _Story:
 
     def _nothing_is_given(self) -> None:
         """From the first deed on an instance has the state that it has."""
-        for each in self._specs:
+        for each in self.specs:
             self.world.instance(each).is_warm = False
 
     def _strike(self, number: int, fault: RandomFault, who: str) -> Carried:
@@ -172,8 +172,8 @@ class _Story:
         waiting.set(self.port.now + max(1, length_us))
         yield waiting
 
-    def _start(self, name: str) -> None:
-        spec = self._specs[name]
+    def start(self, name: str) -> None:
+        spec = self.specs[name]
         if name in self._running:
             return
         self._running[name] = None
@@ -182,15 +182,17 @@ class _Story:
         deployed = self._configs.get(name)
         self.world.instance(name).start(settings_of(spec, self._app, start_us, deployed), {})
 
-    def _stop(self, name: str) -> Carried:
+    def stop(self, name: str) -> Carried:
         """Asked to stop, it closes after its stop time; killed when its grace is over."""
-        spec = self._specs[name]
+        spec = self.specs[name]
         instance = self.world.instance(name)
         self._running.pop(name, None)
+        if spec.life.pre_stop_us:
+            yield from self.wait(spec.life.pre_stop_us)
         self._teller.asked_to_stop(self.port.told, self.port.now, name)
         yield from self.wait(self.draw(f"stop/{name}", spec.life.stop))
         instance.close()
-        ends = self.port.now + spec.life.grace_us
+        ends = self.port.now + spec.life.grace_us - spec.life.pre_stop_us
         while instance.is_up and self.port.now < ends:
             yield from self.wait(LOOK_US // 10)
         if instance.is_up:
@@ -202,9 +204,9 @@ class _Story:
 
     def _join(self, name: str, deed: Join) -> Carried:
         for spec in deed.consumers:
-            self._specs[spec.name] = spec
+            self.specs[spec.name] = spec
             self.tell(name, "Join", f"{spec.name} joins", (spec.name,))
-            self._start(spec.name)
+            self.start(spec.name)
             yield from self.wait(deed.stagger_us)
 
     def _scale(self, name: str, deed: Scale) -> Carried:
@@ -212,17 +214,17 @@ class _Story:
         joiners = list(deed.joiners)
         while len(self._running) < deed.to and joiners:
             spec = joiners.pop(0)
-            self._specs[spec.name] = spec
-            self._start(spec.name)
+            self.specs[spec.name] = spec
+            self.start(spec.name)
             yield from self.wait(deed.stagger_us)
         while len(self._running) > deed.to:
             last = next(each for each in reversed(self._order) if each in self._running)
-            yield from self._stop(last)
+            yield from self.stop(last)
 
     def _leave(self, name: str, deed: Leave) -> Carried:
         for who in deed.consumers:
             self.tell(name, "Leave", f"stop {who}", (who,))
-            yield from self._stop(who)
+            yield from self.stop(who)
             yield from self.wait(deed.stagger_us)
 
     def _crash(self, name: str, deed: Crash) -> Carried:
@@ -234,7 +236,7 @@ class _Story:
         if deed.restart_after is not None:
             yield from self.wait(self.draw(f"script/{name}", deed.restart_after))
             for who in deed.consumers:
-                self._start(who)
+                self.start(who)
 
     def _freeze(self, name: str, deed: Freeze) -> Carried:
         self.tell(name, "Freeze", f"freeze {say_names(deed.consumers)}", deed.consumers)
@@ -271,29 +273,11 @@ class _Story:
 
     def _bounce(self, name: str, deed: RollingBounce) -> Carried:
         for spec in deed.deploy.consumers:
-            self._specs[spec.name] = spec
+            self.specs[spec.name] = spec
         if deed.deploy.streams is not None:
             back = (*deed.consumers, *(spec.name for spec in deed.surge_consumers))
             self._configs.update(dict.fromkeys(back, deed.deploy.streams))
-        new = dict(zip(deed.consumers, deed.surge_consumers))
-        left = list(deed.consumers)
-        while left:
-            batch, left = left[: deed.max_unavailable], left[deed.max_unavailable :]
-            self.tell(name, "RollingBounce", f"restart {say_names(batch)}", tuple(batch))
-            for who in batch:
-                yield from self._stop(who)
-            if deed.down is not None:
-                yield from self.wait(self.draw(f"script/{name}", deed.down))
-            come = [new[who] if who in new else self._specs[who] for who in batch]
-            for spec in come:
-                self._specs[spec.name] = spec
-                self._start(spec.name)
-            yield from self.wait(deed.ready_after_us)
-            while deed.ready_when_assigned and any(
-                self.world.instance(spec.name).state != "RUNNING" for spec in come
-            ):
-                yield from self.wait(LOOK_US)
-            yield from self.wait(deed.settle_us)
+        yield from roll(self, name, deed)
 
 
 _FAULTS: dict[str, Callable[[tuple[str, ...], Draw], Deed]] = {
