@@ -175,11 +175,37 @@ def test_a_deployment_starts_its_new_pods_before_it_stops_old_ones() -> None:
     life = [
         (type(e) is ev.ConsumerStarted, e.consumer)
         for e in done.trace.events
-        if type(e) in (ev.ConsumerStarted, ev.StopAsked) and e.at_us > 240 * SECOND
+        if type(e) in (ev.ConsumerStarted, ev.StopAsked) and e.at_us >= 240 * SECOND
     ]
     assert life == [
         *((True, "app-3"), (False, "app-0"), (True, "app-4")),
         *((False, "app-1"), (True, "app-5"), (False, "app-2")),
     ]
     owners = {h.consumer for lane in done.analysis.lanes for h in lane.holdings if h.how == "held"}
-    assert owners == {"app-3", "app-4", "app-5"}
+    assert owners <= {"app-3", "app-4", "app-5"}  # the last one's are warm-ups until it is probed
+
+
+POISON = "{at: 5m, poison: {partition: orders-0, for: %s}}"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_poisoned_record_hangs_one_owner_after_another(protocol: str) -> None:
+    text = f"""
+topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+group:
+  members: {{"app-{{n}}": {{count: 3}}}}
+  config: {{session.timeout.ms: 10s, max.poll.interval.ms: 30s}}
+  streams: {{topology: [orders], config: {{group.protocol: {protocol}}}}}
+script: [{POISON % "50s, times: 2"}]
+horizon: 14m
+"""
+    done = run_once(story_of(text.encode(), "story.yaml").check().scenario())
+    expired = [e.consumer for e in done.trace.events if type(e) is ev.PollExpired]
+    assert len(expired) == 2 and len(set(expired)) == 2
+    assert done.analysis.measure("open_pauses") == 0
+
+
+def test_one_that_throws_ends_every_instance_in_turn() -> None:
+    done = run(POISON % "1s, throws: true")
+    assert deaths(done) == ["StreamsException"] * 3
+    assert not deaths(run(POISON % "1s, throws: true, times: 1").analysis and run(POISON % "1s"))

@@ -415,6 +415,7 @@ class ClassicMember:
         self.generation = -1
         self.member_id = ""
         self._beats = False
+        self._shares = []  # what it was given meanwhile was given to another member
         self._lost = True
         self._attempt += 1
         self.is_rebalancing = False

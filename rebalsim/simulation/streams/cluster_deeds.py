@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.ids import Partition
+from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import (
     AddPartitions,
@@ -19,12 +21,14 @@ from rebalsim.domain.script import (
     CreateTopic,
     DeleteTopic,
     Failover,
+    Poison,
     SetRate,
 )
 from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.streams.brokers import Brokers
 from rebalsim.simulation.streams.happenings import Heard
 from rebalsim.simulation.streams.play import StreamsWorld
+from rebalsim.simulation.streams.poisons import Poison as Poisoned
 
 Carried = Generator[Any, Any, None]
 
@@ -137,6 +141,28 @@ def set_rate(stage: Stage, name: str, deed: SetRate) -> Carried:
     yield from ()
 
 
+def poison(stage: Stage, name: str, deed: Poison) -> Carried:
+    """From now on it is there, or comes when its offset does."""
+    partition = Partition(deed.topic, deed.partition)
+    _tell(stage, name, deed, deed.topic)
+    while deed.offset is not None:
+        come, rate = stage.world.come(partition)
+        if come >= deed.offset:
+            break
+        yield from stage.wait(int((deed.offset - come) / rate * SECOND) + 1 if rate else SECOND)
+    reader = stage.world.topology.readers.get(partition)
+    if reader is not None:
+        stage.world.poison(
+            Poisoned(
+                reader,
+                partition,
+                lambda: stage.draw(f"script/{name}", deed.for_),
+                deed.throws,
+                deed.times,
+            )
+        )
+
+
 CARRIED_OUT: dict[type, Callable[..., Carried]] = {
     AddPartitions: add_partitions,
     BrokerBusy: be_busy,
@@ -145,5 +171,6 @@ CARRIED_OUT: dict[type, Callable[..., Carried]] = {
     CreateTopic: create,
     DeleteTopic: delete,
     Failover: fail_over,
+    Poison: poison,
     SetRate: set_rate,
 }

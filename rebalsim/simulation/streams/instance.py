@@ -50,6 +50,7 @@ class Instance:
         self.state = "NOT_RUNNING"
         self.threads: list[StreamThread] = []
         self.link = Link()
+        self.when_runs: Callable[[TaskId, StreamThread, int], None] | None = None
         self.locks: dict[TaskId, int] = {}
         self._disk: dict[TaskId, int] = {}
         self._disk_since: dict[TaskId, int] = {}
@@ -212,6 +213,11 @@ class Instance:
         if any(each.number < thread and each.state != "DEAD" for each in self.threads):
             return {}
         return {task: at for task, at in sorted(self._disk.items()) if task not in held}
+
+    def runs(self, task: TaskId, thread: int, first_us: int) -> None:
+        """One of its threads begins to process the task's records, which come so much later."""
+        if self.when_runs is not None:
+            self.when_runs(task, self.threads[thread - 1], first_us)
 
     # ----------------------------------------------------------------------------------- transactions
 

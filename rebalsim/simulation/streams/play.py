@@ -13,8 +13,10 @@ from rebalsim.assignors.streams.leader import LeaderAnswer, ThreadShare
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import TaskId, Topology
 from rebalsim.assignors.streams.versions import Spoken
+from rebalsim.domain.ids import Partition
 from rebalsim.protocol.effects import Note
 from rebalsim.simulation.streams.application import Application, ThreadSettings
+from rebalsim.simulation.streams.arrivals import arrivals_of
 from rebalsim.simulation.streams.brokers import Brokers
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import ClassicMember
@@ -22,6 +24,7 @@ from rebalsim.simulation.streams.happenings import AssignmentMade, Happening, He
 from rebalsim.simulation.streams.hosts import ClassicHost, StreamsHost
 from rebalsim.simulation.streams.instance import Instance
 from rebalsim.simulation.streams.known_loop import Recorded
+from rebalsim.simulation.streams.poisons import Poison, Poisons
 from rebalsim.simulation.streams.port import EnginePort
 from rebalsim.simulation.streams.stream_thread import StreamThread
 from rebalsim.simulation.streams.streams_member import StreamsMember
@@ -105,6 +108,7 @@ class StreamsWorld:
         self._classic: ClassicHost | None = None
         self._streams: StreamsHost | None = None
         self.threads: dict[str, tuple[str, int]] = {}  # client, static or member id → thread
+        self._poisons: Poisons | None = None
         self.brokers: Brokers | None = None  # a recording has one that nothing happens to
 
     def do(self, act: Act) -> None:
@@ -140,6 +144,8 @@ class StreamsWorld:
                 self._unstable,
                 self._known.loops,
             )
+            if self._poisons is not None:
+                found.when_runs = self._poisons.met
         return found
 
     def _make_thread(
@@ -177,6 +183,20 @@ class StreamsWorld:
     def _place(self, host: ClassicHost | StreamsHost) -> None:
         if self.brokers is not None:
             self.brokers.add(host)
+
+    def poison(self, poison: Poison) -> None:
+        """The record is there: whoever handles it gets stuck."""
+        if self._poisons is None:
+            self._poisons = Poisons(self.port)
+        for instance in self._instances.values():
+            instance.when_runs = self._poisons.met
+        threads = [t for i in self._instances.values() for t in i.threads if i.is_up]
+        self._poisons.add(poison, next((t for t in threads if t.handles(poison.task)), None))
+
+    def come(self, partition: Partition) -> tuple[float, float]:
+        """How many records came into the partition so far, and how many come in a second."""
+        arrivals = arrivals_of([self._application.flow_in(partition)])
+        return arrivals.come(self.port.now), arrivals.rate(self.port.now)
 
     def set_rate(self, topic: str, per_second: float) -> None:
         """So many records a second arrive at the topic from now on."""

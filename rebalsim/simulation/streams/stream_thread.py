@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.simulation.streams.application import SECOND
 from rebalsim.simulation.streams.hand_over import HandOver
 from rebalsim.simulation.streams.port import NEVER, Steps
@@ -120,6 +121,16 @@ class StreamThread(HandOver):
                 self._tell_task(task, "stuck")
         self._port.call(self._stuck_until, self._unhang)
         self.wake()
+
+    def handles(self, task: TaskId) -> bool:
+        """Whether it processes the task's records, for its group."""
+        mine = self.tasks.get(task)
+        return (
+            mine is not None
+            and mine.active
+            and mine.phase is Phase.RUNNING
+            and self.member.generation > 0
+        )
 
     def _unhang(self, _: object) -> None:
         for task in self.tasks.values():

@@ -73,7 +73,7 @@ class ThreadTasks(ThreadCommits):
     def _take_up_all(self, ready: list[Task]) -> Steps:
         fetches = self._fetches()
         for task in ready:
-            if task.phase is Phase.RESTORED and not self._gone:
+            if task.phase is Phase.RESTORED and not self._gone and not self.is_stuck:
                 yield from self._take_up(task, fetches)
 
     def _take_up(self, task: Task, fetches: int) -> Steps:
@@ -88,6 +88,7 @@ class ThreadTasks(ThreadCommits):
         self._start(task, again=True)
         old = self.settings.restores_inside  # its log has no line for a task that begins to run
         self._tell_task(task, "continued" if old else "running", first_us)
+        self.instance.runs(task.task, self.number, first_us)
         if old:
             self._sync_readiness()
 
