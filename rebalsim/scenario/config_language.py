@@ -322,6 +322,30 @@ BROKER_KEYS = (
         "Which way a group may change protocol while it lives.",
     ),
     _kafka(
+        "group.streams.min.session.timeout.ms",
+        MS,
+        "The least session of a streams group: its own stand under streams: config:.",
+    ),
+    _kafka("group.streams.max.session.timeout.ms", MS, "… and the most."),
+    _kafka(
+        "group.streams.min.heartbeat.interval.ms",
+        MS,
+        "The least heartbeat interval of a streams group.",
+    ),
+    _kafka("group.streams.max.heartbeat.interval.ms", MS, "… and the most."),
+    _kafka(
+        "group.streams.min.assignment.interval.ms",
+        MS,
+        "The least time between two assignments that a streams group may ask for.",
+    ),
+    _kafka("group.streams.max.assignment.interval.ms", MS, "… and the most."),
+    _kafka(
+        "group.streams.max.standby.replicas",
+        Whole(0, 100),
+        "The most standbys of each task that a streams group may ask for.",
+    ),
+    _kafka("group.streams.max.size", Whole(1), "The most members of a streams group."),
+    _kafka(
         "replica.selector.class",
         Choice(
             "",

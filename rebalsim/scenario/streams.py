@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.deed import Deed
-from rebalsim.domain.scenario import Group, Topic
+from rebalsim.domain.scenario import Cluster, Group, Topic
 from rebalsim.domain.script import (
     Action,
     AddPartitions,
@@ -38,6 +38,7 @@ from rebalsim.domain.script_groups import groups_of
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
+from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.source import shorten
 from rebalsim.scenario.streams_language import BEFORE_COOPERATIVE, OF_ALL
 from rebalsim.scenario.variants import Variant
@@ -73,6 +74,7 @@ class Asked(Protocol):
     story: Written
     variant: Variant
     topics: dict[str, Topic]
+    cluster: Cluster
     notes: dict[str, None]
 
 
@@ -258,6 +260,13 @@ def _check(
 
 def _check_protocol(asked: Asked, group: Written, written: Written, config: StreamsConfig) -> None:
     """What Kafka refuses, or does not heed."""
+    if lacking := [tag for tag in config.rack_tags if tag != "rack"]:
+        asked.out.add(
+            _place(written, "rack.aware.assignment.tags"),
+            f"rack.aware.assignment.tags has {lacking[0]}, and no client has client.tag."
+            f"{lacking[0]}: it does not start — an instance's one tag here is its rack, so write "
+            "[rack]",
+        )
     if written.get("clients") == "eager" and config.group_protocol == "streams":
         asked.out.add(
             written.at["clients"],
@@ -272,6 +281,7 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
         )
     if config.group_protocol == "streams":
         _check_static(asked, consumers)
+        _check_bounds(asked, written, config)
     settings: Any = written.get("config")
     if config.group_protocol == "streams" and settings is not None:
         for key in (
@@ -290,6 +300,60 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
                         else "."
                     )
                 ] = None
+
+
+def _check_bounds(asked: Asked, written: Written, config: StreamsConfig) -> None:
+    """A group's own settings lie within the brokers' bounds, or the brokers refuse them."""
+    brokers = asked.cluster.config
+    for what, value, least, most in (
+        (
+            "session.timeout.ms",
+            config.streams_session_timeout_us,
+            brokers.group_streams_min_session_timeout_us,
+            brokers.group_streams_max_session_timeout_us,
+        ),
+        (
+            "heartbeat.interval.ms",
+            config.streams_heartbeat_interval_us,
+            brokers.group_streams_min_heartbeat_interval_us,
+            brokers.group_streams_max_heartbeat_interval_us,
+        ),
+        (
+            "assignment.interval.ms",
+            config.streams_assignment_interval_us,
+            brokers.group_streams_min_assignment_interval_us,
+            brokers.group_streams_max_assignment_interval_us,
+        ),
+    ):
+        if not least <= value <= most:
+            bound, limit = ("min", least) if value < least else ("max", most)
+            asked.out.add(
+                _place(written, f"streams.{what}"),
+                f"streams.{what} {say_us(value)} is refused: the brokers' group.streams.{bound}."
+                f"{what} is {say_us(limit)} — stay within it, or write another one under cluster: "
+                "config:",
+            )
+    most_standbys = brokers.group_streams_max_standby_replicas
+    if config.streams_num_standby_replicas > most_standbys:
+        asked.out.add(
+            _place(written, "streams.num.standby.replicas"),
+            f"streams.num.standby.replicas {config.streams_num_standby_replicas} is refused: the "
+            f"brokers' group.streams.max.standby.replicas is {most_standbys} — write at most that, "
+            "or another one under cluster: config:",
+        )
+    if config.is_eager:
+        asked.out.add(
+            _place(written, "upgrade.from"),
+            "Clients that can be told of 2.3 do not speak the streams protocol — leave upgrade.from "
+            "or group.protocol out",
+        )
+
+
+def _place(written: Written, key: str) -> Any:
+    """Where the key stands below config:, or the application where another layer has it."""
+    settings: Written | None = written.get("config")
+    at = settings.at.get(key) if settings is not None else None
+    return written.node if at is None else at
 
 
 def _check_static(asked: Asked, consumers: Written | None) -> None:

@@ -24,7 +24,7 @@ group:
     volume: lost
 replay:
   none: {streams: {config: {num.standby.replicas: 0}}}
-  new: {config: {group.instance.id: null}, streams: {config: {group.protocol: streams, streams.num.standby.replicas: 1}}}
+  new: {config: {group.instance.id: null}, streams: {config: {upgrade.from: null, group.protocol: streams, streams.num.standby.replicas: 1}}}
 horizon: 10m
 """
 
@@ -80,6 +80,13 @@ def test_consumers_inside_have_what_streams_sets_for_them() -> None:
         ),
         (("num.stream.threads: 2", "probing.rebalance.interval.ms: 5s"), "1m or more"),
         (("volume: lost", "volume: gone"), "kept or lost"),
+        (("streams.num.standby.replicas: 1", "streams.num.standby.replicas: 3"), "at most that"),
+        (
+            ("streams.num.standby.replicas: 1", "streams.session.timeout.ms: 10s"),
+            "group.streams.min.session.timeout.ms is 45s",
+        ),
+        (("num.stream.threads: 2", "rack.aware.assignment.tags: [zone]"), "no client has"),
+        (("upgrade.from: null", 'upgrade.from: "2.3"'), "do not speak the streams protocol"),
         (("records: 1000", "records: 1000, size: 3GB"), "one follows from the other"),
     ],
 )

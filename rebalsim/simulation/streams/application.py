@@ -105,6 +105,7 @@ class GroupSettings:
     streams_initial_delay_us: int = 3 * SECOND
     streams_interval_us: int = 1 * SECOND
     max_size: int = 2_147_483_647
+    streams_max_size: int = 2_147_483_647
     abort_check_us: int = 10 * SECOND  # transaction.abort.timed.out.transaction.cleanup.interval.ms
     abort_looks_us: int = 0  # a moment at which it looks: drawn anew for each run
 

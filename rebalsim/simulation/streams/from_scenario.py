@@ -70,6 +70,7 @@ def application_of(scenario: Scenario, group: Group) -> Application:
             config.streams_initial_rebalance_delay_us,
             config.streams_assignment_interval_us,
             broker.group_max_size,
+            broker.group_streams_max_size,
         ),
         replace(Timing(), link_us=link_us),
         flows=flows,

@@ -314,7 +314,7 @@ class StreamsHost(Host):
             group.streams_standbys,
             group.streams_initial_delay_us,
             group.streams_interval_us,
-            group.max_size,
+            group.streams_max_size,
         )
         self.topology = topology_of(application)
         self.topics = {**application.topics, **application.internal_topics()}
