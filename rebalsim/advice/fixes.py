@@ -9,9 +9,10 @@ from rebalsim.advice.case import Case, both
 from rebalsim.advice.judging import is_less
 from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
+from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch, Turn
 from rebalsim.domain.scenario import everybody_in
 from rebalsim.one_run import run_once
+from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.story import Story
 
 EVENTS = 50_000  # a file: linting is quick
@@ -77,10 +78,24 @@ def _patch(story: Story, variant: str, fix: Sequence[tuple[str, str]]) -> Patch 
     return both(*parts)
 
 
+def _of_action(case: Case, key: str, value: str) -> Patch | None:
+    """`script.LINE.KEY`: a key of the action that stands on this line."""
+    _, line, name = key.split(".", 2)
+    for place, written in enumerate(case.story.written.get("script", ())):
+        deed = next((k for k, v in written.values.items() if isinstance(v, Written)), None)
+        if written.node.line == int(line) and deed is not None:
+            return Patch((Turn(name, "", value),), ((f"script.{place}.{deed}.{name}", value),))
+    return None
+
+
 def _part(case: Case, who: Consumer, key: str, value: str) -> Patch | None:
     """One key of a fix, in the block where it stands: the brokers', the group's own, or Kafka's."""
     if key in _OF_BROKERS or key.startswith("group.consumer."):
         return case.brokers(key, value)
-    if key.startswith(("handler.", "life.")):
+    if key.startswith(("handler.", "life.", "streams.", "group.instance.id")):
         return case.group_key(who, key, "", value)
+    if key.startswith("connectors."):
+        return Patch((Turn(key, "", value),), ((f"connect.{key}", value),))
+    if key.startswith("script."):
+        return _of_action(case, key, value)
     return case.group_key(who, f"config.{key}", "", value)

@@ -346,6 +346,11 @@ def place_of(action: Action) -> Place:
     return Place("action", action.id, line=action.line)
 
 
+def of_action(action: Action, key: str) -> str:
+    """What a fix calls a key of the script: by the action's line, since actions may have no id."""
+    return f"script.{action.line}.{key}"
+
+
 def restart_us(consumer: Consumer, down_high: float) -> float:
     """How long a restarted process is away at worst, until its first poll."""
     from rebalsim.lint.figures import high

@@ -32,5 +32,6 @@ class Finding:
     place: Place
     # told only where the file itself gives the value, not where a stock variant or a default does
     only_if_said: bool = False
-    # what the message says to write, as Kafka's keys and values, where that can be played
+    # what the message says to write, where that can be played: Kafka's keys, or handler.…, life.…,
+    # streams.… of the group, connectors.NAME.…, topics.NAME.…, script.LINE.… of an action
     fix: tuple[tuple[str, str], ...] = ()

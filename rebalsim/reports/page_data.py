@@ -39,6 +39,7 @@ MOST_EVENTS = 600  # of a variant are told in words, those of the longest pauses
 # theirs
 MOST_PAUSES = 30_000
 KINDS = tuple(PhaseKind)
+WEAVES = {"█": 0, "▓": 1, "▒": 1, "░": 2}  # plain, striped, ruled
 PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag", "copies")
 APPLICATION_SAID = {
     "RUNNING": "all instances run",
@@ -71,7 +72,13 @@ def data_of(report: Report) -> dict[str, Any]:
     return {
         "horizon": report.horizon_us,
         "kinds": [
-            {"name": k.value, "letter": LOOKS[k].letter, "title": cards()[k].title} for k in KINDS
+            {
+                "name": k.value,
+                "letter": LOOKS[k].letter,
+                "title": cards()[k].title,
+                "weave": WEAVES[LOOKS[k].fill],
+            }
+            for k in KINDS
         ],
         "states": {
             **{name: STATES_SAID.get(name, "stable") for name in STATE_LOOKS},

@@ -5,6 +5,8 @@ questions, and how to repeat it. All text is escaped.
 from __future__ import annotations
 
 import html
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -36,6 +38,7 @@ from rebalsim.reports.sentences import (
     together,
     worth_telling,
 )
+from rebalsim.reports.terminal_page import glue
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration, say_instant
 
@@ -48,8 +51,8 @@ _SIGNS = {
 
 
 def text(value: object) -> str:
-    """Anything as text within HTML."""
-    return html.escape(safe(str(value)))
+    """Anything as text within HTML; a number and its unit stay on one line."""
+    return html.escape(glue(safe(str(value))))
 
 
 def table(
@@ -306,7 +309,7 @@ def members(v: VariantReport) -> str:
         "member",
         "instance id",
         "lives",
-        "rebalances",
+        "rebalance-total",
         "assigned",
         "revoked",
         "lost",
@@ -320,7 +323,55 @@ def members(v: VariantReport) -> str:
         if len(found) > MOST_MEMBERS
         else ""
     )
-    return table(f"Members: {text(v.title)}", head, rows, (2, 3, 4, 5, 6, 7, 8, 9), (10,)) + more
+    caption = (
+        f"Members: {text(v.title)}. rebalance-total is what each client counts for itself, as its "
+        "metric of that name does: with the one in which it joined, and each hand-over."
+    )
+    return table(caption, head, rows, (2, 3, 4, 5, 6, 7, 8, 9), (10,)) + more
+
+
+def settings(report: Report) -> str:
+    """What members ran with, variant by variant, and what was dropped or refused of it."""
+    told = [(v, _settings(v)) for v in report.variants]
+    names = list(dict.fromkeys(name for _, found in told for name in found))
+    rows = [[text(name), *(text(found.get(name, "-")) for _, found in told)] for name in names]
+    dropped = [note for note in notes_of(report) if is_of_a_setting(note)]
+    items = "".join(f"<li>{text(note)}</li>" for note in dropped)
+    head = ["", *(text(v.title) for v in report.variants)]
+    return table("What members ran with.", head, rows) + (
+        f'<ul class="plain">{items}</ul>' if items else ""
+    )
+
+
+def is_of_a_setting(note: str) -> bool:
+    """Whether a note is about a Kafka setting: it begins with its name, behind its variants'."""
+    return bool(re.match(r"(?:[^:.]+: )?[a-z]+(?:\.[a-z]+)+: ", note))
+
+
+def _settings(v: VariantReport) -> dict[str, str]:
+    """Setting → value; where members differ, each value with how many have it."""
+    found: dict[str, Counter[str]] = {}
+    for facts in v.analysis.header.consumers.values():
+        for name, value in (
+            ("protocol", facts.protocol),
+            ("partition.assignment.strategy", ", ".join(facts.assignors)),
+            ("session.timeout.ms", _said(facts.session_timeout_us)),
+            ("heartbeat.interval.ms", _said(facts.heartbeat_interval_us)),
+            ("max.poll.interval.ms", _said(facts.max_poll_interval_us)),
+            ("max.poll.records", str(facts.max_poll_records) if facts.max_poll_records > 0 else ""),
+        ):
+            if value:
+                found.setdefault(name, Counter())[value] += 1
+    return {
+        name: next(iter(values))
+        if len(values) == 1
+        else ", ".join(f"{value} ({count} members)" for value, count in values.most_common(4))
+        for name, values in found.items()
+    }
+
+
+def _said(us: int) -> str:
+    return say_duration(us) if us > 0 else ""
 
 
 def rebalances(v: VariantReport) -> str:
@@ -408,7 +459,8 @@ def again(report: Report) -> str:
     command = (
         f'<p><code id="command" data-file="{text(report.file)}">{text(report.command)}</code></p>'
     )
-    notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *notes_of(report)))
+    rest = [note for note in notes_of(report) if not is_of_a_setting(note)]
+    notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *rest))
     shown = "".join(c if c in "\n\t" else safe(c) for c in report.scenario)
     scenario = (
         f"<details><summary>The scenario</summary><pre>{html.escape(shown)}</pre></details>"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rebalsim.reports.preview_to_terminal import ADVICE, columns, difference_told
 from rebalsim.reports.previewed import Previewed, budget_told
+from rebalsim.reports.terminal_page import glue
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;"
@@ -48,7 +49,7 @@ def _sign(outcome: str) -> str:
 
 
 def _e(text: str) -> str:
-    return html.escape(text, quote=True)
+    return html.escape(glue(text), quote=True)
 
 
 def _list(title: str, texts: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from rebalsim.reports.previewed import Difference, Previewed, budget_told
+from rebalsim.reports.terminal_page import glue
 
 WIDTH = 80
 ADVICE = "Change first (tried on a day with a crash and a restart)"
@@ -82,11 +83,12 @@ def _section(title: str, texts: Iterable[str], width: int) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text,
+    lines = textwrap.wrap(
+        glue(text),
         width,
         initial_indent=indent,
         subsequent_indent=indent + "  ",
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace("\u00a0", " ") for line in lines]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,11 +37,15 @@ def tell_remedy(remedy: Remedy, first: str = "") -> str:
     return f"{told}; it breaks {' and '.join(map(safe, remedy.breaks))}" if remedy.breaks else told
 
 
+# Where a key stands is shown by the warning itself.
+_OF_PLACES = re.compile(r"^(script\.\d+\.|streams\.(config\.)?|connectors\.[^.]+\.)")
+
+
 def tell_fix(fix: Sequence[tuple[str, str]], variant: str, tried: Any) -> str:
     """What a warning's advice came to: `max.poll.interval.ms: 30s, tried over 20 seeds of eager:
     longest pause …`.
     """
-    head = ", ".join(f"{key}: {value}" for key, value in fix)
+    head = ", ".join(f"{_OF_PLACES.sub('', key)}: {value}" for key, value in fix)
     head += f", tried over {tried.seeds} seeds of {safe(variant)}"
 
     def told(names: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from rebalsim.reports.palette import LOOKS
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.reports.to_terminal import picture_of
 from rebalsim.reports.view import View
+from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
 
 HELP = (
@@ -66,6 +67,7 @@ def render(report: Report) -> str:
             f"longest</h2>{parts.longest(report)}</section>",
             f'<section id="summary">{parts.summary(report)}</section>',
             _lag(report),
+            f'<section id="settings"><h2>Settings</h2>{parts.settings(report)}</section>',
             '<section id="members"><h2>Members</h2>',
             *(parts.members(v) for v in report.variants),
             "</section>",
@@ -103,10 +105,12 @@ def _packed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _closed(v: VariantReport, inner: str) -> str:
-    return (
-        f"<details><summary>{parts.text(v.title)}: {len(v.analysis.rebalances):,} "
-        f"rounds</summary>{inner}</details>"
-    )
+    """Rounds in which a group forms are in the table, and no rebalances."""
+    forming = sum(r.is_formation for r in v.analysis.rebalances)
+    said = plural(len(v.analysis.rebalances) - forming, "rebalance")
+    if forming:
+        said += f", and {plural(forming, 'round')} in which a group formed"
+    return f"<details><summary>{parts.text(v.title)}: {said}</summary>{inner}</details>"
 
 
 def _timelines(report: Report) -> str:

@@ -57,7 +57,13 @@ def _suite(story: StoryChecked, comparison: Comparison | None) -> ET.Element:
             if change.file == name_in_baseline(story.file):
                 name = f"{change.variant}: {change.metric} against {comparison.file}"
                 said = tell_regression(change, comparison)
-                _ill(_case(suite, story, name, 0), "failure", "regression", said, said)
+                _ill(
+                    _case(suite, story, name, comparison.line_of(change)),
+                    "failure",
+                    "regression",
+                    said,
+                    said,
+                )
     cases = suite.findall("testcase")
     suite.set("tests", str(len(cases)))
     suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))

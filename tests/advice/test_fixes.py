@@ -67,3 +67,42 @@ def test_what_is_read_at_last_is_among_what_a_fix_brings() -> None:
     assert "auto.offset.reset: earliest, tried over 20 seeds of eager: skipped" in lint(
         "topic-growth"
     )
+
+
+STREAMS = """
+topics: {orders: {partitions: 6, rate: 100/s}}
+group:
+  members: 3
+  streams: {topology: [{source: orders, store: 12GB}], volume: lost}
+script:
+- {at: 2m, crash: {member: c0, restart_after: 10s}}
+replay: [as-written]
+horizon: 8m
+"""
+
+
+def test_fixes_of_an_application_are_played(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(STREAMS, encoding="utf-8")
+    said = lint(str(path))
+    assert "→ volume: kept, tried over" in said and "→ num.standby.replicas: 1, tried over" in said
+    assert "longest pause" in said.split("→ volume: kept")[1]
+
+
+SCRIPT = """
+topics: {orders: {partitions: 12, rate: 60/s}}
+group: {members: 4, life: {start: 10s}}
+script:
+- {at: 1m, scale: {to: 8, stagger: 20s}}
+- {at: 5m, rolling_bounce: {ready_after: 1s}}
+replay: [eager]
+horizon: 10m
+"""
+
+
+def test_fixes_of_the_script_are_played_at_the_action_that_they_are_about(tmp_path: Path) -> None:
+    path = tmp_path / "script.yaml"
+    path.write_text(SCRIPT, encoding="utf-8")
+    said = lint(str(path))
+    assert "→ stagger: 0s, tried over" in said
+    assert "→ ready_when: assigned, tried over" in said

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from xml.etree import ElementTree as ET
 
 import pytest
 from checking import DEPLOY, OPEN, SHORTER, Repository
@@ -328,6 +329,9 @@ def test_a_regression_is_a_failure_in_every_form_for_builds(repository: Reposito
         for i in issues
         if i["check_name"] == "rebalsim/regression"
     )
+    cases = [c for c in ET.fromstring(junit).iter("testcase") if c.find("failure") is not None]
+    regressed = [c for c in cases if c.find("failure").get("type") == "regression"]  # type: ignore[union-attr]
+    assert regressed and {c.get("line") for c in regressed} == {str(line)}
     assert "e+0" not in junit and "inf" not in junit
 
 

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import accumulate
 from typing import Any
@@ -316,3 +317,31 @@ def test_thinning_keeps_peaks() -> None:
 
 def test_the_bytes_are_stable() -> None:
     assert to_html.render(story("scale-out")) == to_html.render(story("scale-out"))
+
+
+def test_what_was_dropped_of_the_settings_stands_with_them() -> None:
+    report = story("scale-out")
+    note = "session.timeout.ms: 20s is dropped: the consumer protocol refuses it"
+    v = replace(report.variants[0], notes=(note, "Over 20 seeds it differs by chance"))
+    page = to_html.render(replace(report, variants=(v, *report.variants[1:])))
+    told = page[page.index('<section id="settings">') : page.index('<section id="members">')]
+    assert "session.timeout.ms" in told and "is dropped" in told
+    assert "differs by chance" not in told and "differs by chance" in page
+
+
+def test_rebalances_are_one_number_and_the_clients_own_count_has_kafkas_name() -> None:
+    report = story("scale-out")
+    page = to_html.render(report)
+    for v in report.variants:
+        count = v.analysis.measure("rebalances")
+        assert f"{count} rebalance" in page[page.index('<section id="rebalances">') :]
+    assert "and 1 round in which a group formed" in page and "rebalance-total" in page
+    assert (
+        ">rebalances</th>" not in page[page.index('<section id="members">') :].split("</table>")[0]
+    )
+
+
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    page = to_html.render(story("scale-out"))
+    prose = page[page.index('<section id="longest">') : page.index('<section id="lag">')]
+    assert not re.search(r"\d (ms|s|m)\b", prose), re.findall(r".{20}\d (?:ms|s|m)\b", prose)[:3]

@@ -14,6 +14,7 @@ from rebalsim.lint.facts import (
     is_static,
     mean_start_us,
     named,
+    of_action,
     place_of,
     round_up,
     say,
@@ -76,4 +77,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 "rebalances overlap — write ready_when: assigned, or "
                 f"ready_after: {say_setting(round_up(start + beat, SECOND))}",
                 place_of(action),
+                fix=((of_action(action, "ready_when"), "assigned"),),
             )

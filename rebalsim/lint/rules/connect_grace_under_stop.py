@@ -45,4 +45,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{say(grace)}: it is given up, and two copies run — write "
                 f"{say_setting(round_up(1.25 * takes, SECOND))}, or have it stop sooner",
                 Place("connect", connector.name, "stop|poll"),
+                fix=((KEY, say_setting(round_up(1.25 * takes, SECOND))),),
             )

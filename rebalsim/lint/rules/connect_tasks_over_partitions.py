@@ -38,4 +38,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{connector.tasks_max - there} of them have nothing to read — write tasks.max: "
                 f"{max(1, there)}",
                 Place("connect", connector.name, "tasks.max"),
+                fix=((f"connectors.{connector.name}.tasks.max", str(max(1, there))),),
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import place_of, say
+from rebalsim.lint.facts import of_action, place_of, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
@@ -51,10 +51,11 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         }
         name, longest = max(waits.items(), key=lambda wait: wait[1])
         if longest and rate * longest / SECOND > held:
+            enough = round(2 * rate * longest / SECOND / max(1, deed.least))
             yield Finding(
                 f"{rate * longest / SECOND:,.0f} records arrive in {say(longest)} ({name}), and the "
                 f"threshold lets {held:,.0f} be: the scaler adds members though nobody is behind — "
-                f"write lagThreshold: {round(2 * rate * longest / SECOND / max(1, deed.least))} or "
-                "more",
+                f"write lagThreshold: {enough} or more",
                 place_of(action),
+                fix=((of_action(action, "lagThreshold"), str(enough)),),
             )

@@ -71,4 +71,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             f"ghost, and {who} for up to {say(wait)} — write a "
             "group.instance.id, or shorten session.timeout.ms",
             place_of(action),
+            fix=(("group.instance.id", '"{name}"'),),
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.instants import MINUTE
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import mean_start_us, place_of, say
+from rebalsim.lint.facts import mean_start_us, of_action, place_of, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
@@ -43,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"{name} is {say(window) if window else 'none'}, and a member that was added "
                     f"needs {say(needed)} to start, get partitions and catch up — write {name}: 5m",
                     place_of(action),
+                    fix=((of_action(action, name), "5m"),),
                 )

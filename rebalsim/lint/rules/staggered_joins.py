@@ -12,6 +12,7 @@ from rebalsim.lint.facts import (
     group_of,
     heartbeat_us,
     is_classic,
+    of_action,
     place_of,
     protocol_of,
     say,
@@ -70,4 +71,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"({say(heartbeat_us(scenario, first))}): {len(joining)} rebalances{rounds} "
                 "instead of one — write stagger: 0s",
                 place_of(action),
+                fix=((of_action(action, "stagger"), "0s"),),
             )

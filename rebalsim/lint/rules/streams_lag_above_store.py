@@ -46,4 +46,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"records, and {lag:,} may be missing; it moves cold, and stands still for "
                 f"{say(took)} — write a smaller acceptable.recovery.lag",
                 place(group),
+                fix=(("streams.config.acceptable.recovery.lag", str(max(1, records // 10))),),
             )

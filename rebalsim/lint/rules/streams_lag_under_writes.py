@@ -42,9 +42,11 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             default=0.0,
         )
         if app.config.acceptable_recovery_lag < grows:
+            enough = max(10_000, int(grows * 10))
             yield Finding(
                 f"a task's changelog grows by {grows:,.0f} records a second, so no copy is ever "
                 f"within {app.config.acceptable_recovery_lag:,} of its end — write "
-                f"acceptable.recovery.lag: {max(10_000, int(grows * 10))}",
+                f"acceptable.recovery.lag: {enough}",
                 place(group),
+                fix=(("streams.config.acceptable.recovery.lag", str(enough)),),
             )

@@ -47,4 +47,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"{say(config.probing_rebalance_interval_us)} — make them static "
                     '(group.instance.id: "{name}"), or wait longer',
                     place_of(action),
+                    fix=(("group.instance.id", '"{name}"'),),
                 )

@@ -43,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"for the session of {say(session)}, however fast it is back — "
                     'write group.instance.id: "{name}", or close: leave',
                     place_of(action),
+                    fix=(("group.instance.id", '"{name}"'),),
                 )

@@ -32,4 +32,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{wanted} standbys of each task find no place on {instances} instances — write "
                 f"{app.config.standbys_key}: {instances - 1}",
                 place(group),
+                fix=((f"streams.config.{app.config.standbys_key}", str(instances - 1)),),
             )

@@ -43,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"who is restarted comes back without its state: {say(took)} for each task — "
                     "write volume: kept (a StatefulSet with a volume)",
                     place_of(action),
+                    fix=(("streams.volume", "kept"),),
                 )

@@ -38,4 +38,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"a task's state takes {say(took)} to restore from nothing, and nobody has a copy "
                 f"of it — write {app.config.standbys_key}: 1",
                 place(group),
+                fix=((f"streams.config.{app.config.standbys_key}", "1"),),
             )

@@ -32,4 +32,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"{threads} threads share {tasks} tasks, so {threads - tasks} of them have none — "
                 "write a smaller num.stream.threads, or run fewer instances",
                 place(group),
+                fix=(("streams.config.num.stream.threads", str(max(1, tasks // len(members)))),),
             )

@@ -43,4 +43,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 f"runs out after {say(session)}: who takes over waits for the former — write "
                 f"transaction.timeout.ms: {session // 1000}",
                 place(group),
+                fix=(("streams.config.transaction.timeout.ms", str(session // 1000)),),
             )

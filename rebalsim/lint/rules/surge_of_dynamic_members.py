@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_static, named, place_of, protocol_of
+from rebalsim.lint.facts import is_static, named, of_action, place_of, protocol_of
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 
@@ -48,4 +48,5 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             "and partitions move to pods that are replaced "
             f"next — surge all {len(leaving)} at once, or restart static members in place",
             place_of(action),
+            fix=((of_action(action, "surge"), str(len(leaving))),),
         )

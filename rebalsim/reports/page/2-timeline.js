@@ -148,8 +148,7 @@ class Timeline {
     const end = pause[0] + lengthOf(pause);
     for (const phase of phasesOf(pause)) {
       this.clipped(c, phase.started, phase.started + phase.length, (left, wide) => {
-        c.fillStyle = ink.kinds[phase.kind];
-        c.fillRect(left, middle - 8, wide, 16);
+        this.weave(c, phase.kind, left, middle - 8, wide, 16);
         if (wide > 13) { c.fillStyle = ink.card; c.fillText(KINDS[phase.kind].letter, left + 3, middle + 0.5); }
       });
     }
@@ -161,6 +160,21 @@ class Timeline {
       }
       if (isChosen) { c.strokeStyle = ink.accent; c.lineWidth = 2; c.strokeRect(left - 2, middle - 9, Math.max(wide, 2) + 4, 18); }
     });
+  }
+
+  weave(c, kind, left, top, wide, high) {              // whoever cannot tell colours apart sees the stripes
+    c.fillStyle = ink.kinds[kind];
+    c.fillRect(left, top, wide, high);
+    const from = left + (wide > 13 ? 13 : 0);          // the letter stands on plain ground
+    if (!KINDS[kind].weave || left + wide - from < 3) return;
+    c.save();
+    c.beginPath(); c.rect(from, top, left + wide - from, high); c.clip();
+    c.beginPath();
+    if (KINDS[kind].weave === 1) for (let x = from - high; x < left + wide; x += 6) { c.moveTo(x, top + high); c.lineTo(x + high, top); }
+    else for (let y = top + 3.5; y < top + high; y += 4) { c.moveTo(from, y); c.lineTo(left + wide, y); }
+    c.strokeStyle = ink.card; c.globalAlpha = 0.5; c.lineWidth = 1;
+    c.stroke();
+    c.restore();
   }
 
   drawName(c, row, middle) {

@@ -47,6 +47,13 @@ function swatch(kind) {                                 // an SVG, since a stric
   if (kind < 0) { box.setAttribute("y", "2"); box.setAttribute("height", "8"); }
   box.style.fill = kind < 0 ? "var(--run)" : `var(--p-${KINDS[kind].name})`;
   made.append(box);
+  const weave = kind < 0 ? 0 : KINDS[kind].weave;
+  if (weave) {
+    const lines = document.createElementNS(SVG, "path");
+    lines.setAttribute("d", weave === 1 ? "M-8 12L4 0M-2 12L10 0M4 12L16 0M10 12L22 0" : "M0 3.5H14M0 7.5H14M0 11.5H14");
+    lines.style.stroke = "var(--card)"; lines.style.opacity = "0.5";
+    made.append(lines);
+  }
   return made;
 }
 

@@ -39,7 +39,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.ASSIGNMENT,
-    Look("a", "░", "bright_blue", "#5b21b6", "#a78bfa"),
+    Look("a", "░", "bright_blue", "#3f13b5", "#a78bfa"),
     title="the leader computes, and the assignment comes back",
     what="The barrier is complete. The group's leader runs the assignor, sends the result "
     "with SyncGroup, the coordinator writes it to its "

@@ -37,7 +37,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.AWAY,
-    Look("A", "▓", "bright_black", "#6b7280", "#9aa3b2"),
+    Look("A", "▓", "bright_black", "#888b93", "#767d9b"),
     title="a member is simply not there yet",
     what="The partition belongs to a static member that is being restarted, or nobody is in "
     "the group: all are still starting, have left it "

@@ -37,7 +37,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.BARRIER,
-    Look("B", "▓", "yellow", "#d97706", "#f2a541"),
+    Look("B", "▓", "yellow", "#d97706", "#a75c14"),
     title="waiting for the last member to join",
     what="All members must join before anything is assigned. The partition's old owner has "
     "given it up, and the group waits for the last: "

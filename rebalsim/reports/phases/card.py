@@ -21,7 +21,8 @@ class Look:
 
     Capital letters stand for the waits that get long, small ones for the steps that are usually
     short. Nobody knows: full blocks. Waiting for the group: half shades. Work that has to be done:
-    light shades.
+    light shades. On a page these are plain, striped and ruled, and within each of the three
+    the colours are told apart by the colour-blind as well.
     """
 
     letter: str

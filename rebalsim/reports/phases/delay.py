@@ -27,7 +27,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.DELAY,
-    Look("W", "▒", "bright_green", "#4d7c0f", "#a3d154"),
+    Look("W", "▒", "bright_green", "#526d0a", "#7ca651"),
     title="waiting for the lost worker to come back (Kafka Connect)",
     what="A worker is gone, and its connectors and tasks are given to nobody for "
     "scheduled.rebalance.max.delay.ms (5 minutes by default), on purpose.",

@@ -32,7 +32,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.FETCH,
-    Look("f", "░", "bright_cyan", "#3f9fd8", "#7cc7f5"),
+    Look("f", "░", "bright_cyan", "#3592cb", "#c7dcf5"),
     title="position look-up and the first records",
     what="The member owns the partition and asks where to begin: committed offset, check of "
     "its epoch with the leader, then the first "

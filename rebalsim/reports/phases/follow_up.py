@@ -45,7 +45,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.FOLLOW_UP,
-    Look("F", "▒", "bright_yellow", "#a16207", "#d6b02f"),
+    Look("F", "▒", "bright_yellow", "#633411", "#d6b02f"),
     title="waiting for the second round of a cooperative hand-over",
     what="A cooperative member has given the partition up after the first round; the new "
     "owner gets it in the next one, which has not "

@@ -24,7 +24,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.INTERVAL,
-    Look("i", "▒", "bright_black", "#78716c", "#b3aaa2"),
+    Look("i", "▒", "bright_black", "#433d34", "#b3aaa2"),
     title="the broker may not compute a new target yet (consumer protocol)",
     what="Something changed, and group.consumer.assignment.interval.ms (1 s since Kafka 4.3) "
     "has not passed since the last assignment.",

@@ -29,7 +29,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.NOTICE,
-    Look("n", "▒", "cyan", "#0e7490", "#43b8d0"),
+    Look("n", "▒", "cyan", "#2985b4", "#43b8d0"),
     title="members learn of the rebalance at their next heartbeat",
     what="The rebalance has begun at the coordinator, and a member has not heard of it: it is "
     "told in the answer to its next heartbeat.",

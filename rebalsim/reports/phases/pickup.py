@@ -36,7 +36,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.PICKUP,
-    Look("p", "▒", "cyan", "#0f766e", "#3fbfae"),
+    Look("p", "▒", "cyan", "#0d6b5d", "#bed8d5"),
     title="the new owner has not had its heartbeat yet (consumer protocol)",
     what="The partition is free and meant for a member that has not been told: it learns in "
     "the answer to its next heartbeat.",

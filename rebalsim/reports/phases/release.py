@@ -28,7 +28,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.RELEASE,
-    Look("l", "▒", "blue", "#1d4ed8", "#6aa0ff"),
+    Look("l", "▒", "blue", "#1d4ed8", "#93aefe"),
     title="the old owner has not confirmed that it gave the partition up (consumer protocol)",
     what="The new target gives the partition to somebody else; the coordinator holds it back "
     "until its owner's heartbeat says that it no "

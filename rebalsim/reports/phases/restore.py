@@ -47,7 +47,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.RESTORE,
-    Look("R", "░", "bright_magenta", "#be185d", "#f472b6"),
+    Look("R", "░", "bright_magenta", "#ee5b80", "#db669c"),
     title="the new owner prepares: callback and state",
     what="onPartitionsAssigned runs; state is restored before the first record is handled.",
     why="Minutes where state is large. It runs in the poll thread: longer than "

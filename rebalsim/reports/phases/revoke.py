@@ -45,7 +45,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.REVOKE,
-    Look("r", "░", "blue", "#3b5bdb", "#7d97ff"),
+    Look("r", "░", "blue", "#3b5bdb", "#3c70ff"),
     title="the old owner commits and runs its callback",
     what="The owner gives the partition up: with auto-commit it commits its position first, "
     "then onPartitionsRevoked runs (flush, commit, "

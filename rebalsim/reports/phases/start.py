@@ -13,7 +13,7 @@ def tell(f: Facts, who: str) -> str:
 
 CARD = PhaseCard(
     PhaseKind.START,
-    Look("s", "░", "green", "#047857", "#34d399"),
+    Look("s", "░", "green", "#026f4e", "#34d399"),
     title="the task is being started (Kafka Connect)",
     what="The task was given to this worker, which makes its clients and calls its start().",
     why="Eight at a time are launched; each then starts on a thread of its own.",

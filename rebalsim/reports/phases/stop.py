@@ -29,7 +29,7 @@ def hint(asked: Asked) -> str:
 
 CARD = PhaseCard(
     PhaseKind.STOP,
-    Look("x", "░", "bright_blue", "#334155", "#94a3b8"),
+    Look("x", "░", "bright_blue", "#334155", "#8eb1c8"),
     title="the task is being stopped (Kafka Connect)",
     what="The worker asks the task to stop and waits for it: its poll(), its last offsets, "
     "its stop(). A worker that is shut down stops all of them, then leaves the group.",
