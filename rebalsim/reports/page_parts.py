@@ -51,8 +51,13 @@ _SIGNS = {
 
 
 def text(value: object) -> str:
-    """Anything as text within HTML; a number and its unit stay on one line."""
-    return html.escape(glue(safe(str(value))))
+    """Anything as text within HTML."""
+    return html.escape(safe(str(value)))
+
+
+def prose(value: object) -> str:
+    """A sentence within HTML: a number and its unit stay on one line."""
+    return glue(text(value))
 
 
 def table(
@@ -92,7 +97,7 @@ def lead(report: Report) -> str:
         for one, other in report.pairs
     ]
     told = [tell_trade(each) for each in pairs] if pairs else tell_answer_first(report)
-    return "".join(f'<p class="lead">{text(said)}</p>' for said in told if said)
+    return "".join(f'<p class="lead">{prose(said)}</p>' for said in told if said)
 
 
 def alarms(report: Report) -> str:
@@ -105,7 +110,7 @@ def alarms(report: Report) -> str:
     )
     items = [
         "<li "
-        f'class="{"bad" if alarm.is_bad else "warn"}">{text(f"{whose}: " if whose else "")}{text(alarm.text)}</li>'
+        f'class="{"bad" if alarm.is_bad else "warn"}">{text(f"{whose}: " if whose else "")}{prose(alarm.text)}</li>'
         for whose, alarm in told
     ]
     return f'<ul id="alarms" class="plain">{"".join(items)}</ul>' if items else ""
@@ -237,10 +242,10 @@ def longest(report: Report) -> str:
             else ""
         )
         tips = "".join(
-            f'<span class="remedy">→ {text(arrow)}</span>'
+            f'<span class="remedy">→ {prose(arrow)}</span>'
             for arrow in arrows([(group.first, v) for group, v in whom])
         )
-        items.append(f"<li>{whose}{text(said)}{tips}</li>")
+        items.append(f"<li>{whose}{prose(said)}{tips}</li>")
     told = sum(len(whom) for whom in found.values())
     rest = (
         f'<p class="dim">and {plural(total - told, "shorter one", "other, shorter ones")}, in '
@@ -336,7 +341,7 @@ def settings(report: Report) -> str:
     names = list(dict.fromkeys(name for _, found in told for name in found))
     rows = [[text(name), *(text(found.get(name, "-")) for _, found in told)] for name in names]
     dropped = [note for note in notes_of(report) if is_of_a_setting(note)]
-    items = "".join(f"<li>{text(note)}</li>" for note in dropped)
+    items = "".join(f"<li>{prose(note)}</li>" for note in dropped)
     head = ["", *(text(v.title) for v in report.variants)]
     return table("What members ran with.", head, rows) + (
         f'<ul class="plain">{items}</ul>' if items else ""
@@ -460,7 +465,7 @@ def again(report: Report) -> str:
         f'<p><code id="command" data-file="{text(report.file)}">{text(report.command)}</code></p>'
     )
     rest = [note for note in notes_of(report) if not is_of_a_setting(note)]
-    notes = "".join(f"<p>{text(note)}</p>" for note in (*report.notes, *rest))
+    notes = "".join(f"<p>{prose(note)}</p>" for note in (*report.notes, *rest))
     shown = "".join(c if c in "\n\t" else safe(c) for c in report.scenario)
     scenario = (
         f"<details><summary>The scenario</summary><pre>{html.escape(shown)}</pre></details>"

@@ -72,8 +72,10 @@
     const list = D.best.map((k) => pointByKey.get(k)).filter(Boolean).slice(0, 12);
     const box = clear(byId("best"));
     if (!list.length) { box.append(make("p", { class: "bad" }, "Nothing meets all budgets. The Pareto front below shows what nothing else beats.")); return; }
-    const head = ["point", ...varying.map((i) => D.axes[i].name), "variant", ...D.objectiveMetrics.map((m, i) => (D.units[m] === "money" ? "a month" : D.objectives[i]))];
-    box.append(table(head, list.map((p) => [p.n, ...varying.map((i) => at(p, i)), D.variants[p.v], ...p.o.map((v, i) => say(D.objectiveMetrics[i], v))]), list));
+    const shown = D.objectiveMetrics.map((m, i) => i).filter((i) => !varying.some((a) => D.axes[a].name === D.objectiveMetrics[i]));   // no column twice
+    const costs = D.hasCosts && !D.objectiveMetrics.some((m) => D.units[m] === "money");
+    const head = ["point", ...varying.map((i) => D.axes[i].name), "variant", ...shown.map((i) => (D.units[D.objectiveMetrics[i]] === "money" ? "a month" : D.objectives[i])), ...(costs ? ["a month"] : [])];
+    box.append(table(head, list.map((p) => [p.n, ...varying.map((i) => at(p, i)), D.variants[p.v], ...shown.map((i) => say(D.objectiveMetrics[i], p.o[i])), ...(costs ? [p.c === undefined ? "–" : `${thousands(p.c * 730)} ${D.currency}`] : [])]), list));
   }
   listeners.push(best);
 
@@ -202,6 +204,7 @@
   }
 
   function pareto() {
+    if (!byId("pareto")) return;                         // where there is nothing to show there is no panel
     const box = clear(byId("pareto"));
     if (D.objectives.length < 2) { box.append(make("p", { class: "dim" }, "A front needs two objectives; the plan has one.")); return; }
     const [mx, my] = D.objectiveMetrics;
@@ -224,6 +227,7 @@
 
   const COLORS = ["--mark", "--bad", "--good", "--unsure"];
   function curves() {
+    if (!byId("curves")) return;
     const box = clear(byId("curves"));
     const lines = chosen ? D.variants.map((name, v) => [name, D.curves[`${chosen.n}-${name}`], v]).filter((l) => l[1]) : [];
     if (!lines.length) {
@@ -247,6 +251,7 @@
   listeners.push(curves);
 
   function tornado() {
+    if (!byId("tornado")) return;
     const box = clear(byId("tornado"));
     if (!D.tornado.length) { box.append(make("p", { class: "dim" }, "Nothing varies enough to tell.")); return; }
     const low = Math.min(...D.tornado.map((b) => b.low)), high = Math.max(...D.tornado.map((b) => b.high)), span = high - low || 1;

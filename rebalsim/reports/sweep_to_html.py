@@ -44,19 +44,8 @@ def render(answer: Answer) -> str:
     )
     title = text_of(answer.title)
     about = f"<p>{text_of(answer.description)}</p>" if answer.description else ""
-    pictures = "".join(
-        f'<section><h2>{heading}</h2>{before}<div id="{name}"></div><details><summary>as a '
-        "table</summary>"
-        f'<div class="scroll" id="{name}-table"></div></details></section>'
-        for name, heading, before in (
-            ("heat", "Over two axes", '<div class="controls" id="heat-controls"></div>'),
-        )
-    )
-    pair = "".join(
-        f'<section><h2>{heading}</h2><div id="{name}"></div><details><summary>as a table</summary>'
-        f'<div class="scroll" id="{name}-table"></div></details></section>'
-        for name, heading in (("pareto", "What can be had for what"), ("curves", "Over the seeds"))
-    )
+    heat = _panel("heat", "Over two axes", '<div class="controls" id="heat-controls"></div>')
+    pair = _panels(answer)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta '
         f'http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -69,17 +58,38 @@ def render(answer: Answer) -> str:
         "<main><section><h2>Meeting all budgets, by "
         f'{text_of(", then ".join(answer.objectives))}</h2><div id="best"></div></section>\n'
         "<section><h2>The point you chose</h2><div "
-        f'id="chosen"></div></section>\n{pictures}\n<div class="two">{pair}</div>\n'
-        f"<section><h2>What moves {text_of(answer.main_metric.replace('_', ' '))}</h2><p "
-        'class="dim">The mean over all points that have the value '
-        'where it is lowest, and highest.</p><div id="tornado"></div><details><summary>as a '
-        'table</summary><div class="scroll" id="tornado-table"></div>'
-        f"</details></section></main>\n"
+        f'id="chosen"></div></section>\n{heat}\n{pair}\n{_moves(answer)}</main>\n'
         "<noscript><p>This page draws with a script of its own. Without it, see the tables in "
         f"{text_of(answer.out)}.</p></noscript>\n"
         '<script type="application/json" '
         f'id="data">{data}</script>\n<script>{script}</script>\n</body></html>\n'
     )
+
+
+def _panel(name: str, heading: str, before: str = "") -> str:
+    """A picture that the script draws, and beneath it the same as a table."""
+    return (
+        f'<section><h2>{heading}</h2>{before}<div id="{name}"></div><details><summary>as a '
+        f'table</summary><div class="scroll" id="{name}-table"></div></details></section>'
+    )
+
+
+def _panels(answer: Answer) -> str:
+    """Side by side what has something to show: a front needs two objectives, percentiles need
+    three seeds.
+    """
+    found = [_panel("pareto", "What can be had for what")] if len(answer.objectives) > 1 else []
+    found += [_panel("curves", "Over the seeds")] if answer.seeds >= 3 else []
+    return f'<div class="two">{"".join(found)}</div>' if len(found) > 1 else "".join(found)
+
+
+def _moves(answer: Answer) -> str:
+    """The tornado; nothing where nothing moves the main metric."""
+    if not answer.tornado:
+        return ""
+    heading = f"What moves {text_of(answer.main_metric.replace('_', ' '))}"
+    mean = "The mean over all points that have the value where it is lowest, and highest."
+    return _panel("tornado", heading, f'<p class="dim">{mean}</p>')
 
 
 def _part(name: str) -> str:
@@ -131,6 +141,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "main": answer.main_metric,
         "percentile": answer.main_percentile,
         "currency": answer.currency,
+        "hasCosts": answer.has_costs,
         "heat": heat or [0],
         "out": answer.out,
         "firstSeed": answer.first_seed,
@@ -181,6 +192,8 @@ def _point(answer: Answer, point: PointSaid, metrics: list[str]) -> dict[str, An
         "r": point.pass_share,
         "k": point.seeds,
     }
+    if answer.has_costs and point.cost_per_hour is not None:
+        said["c"] = point.cost_per_hour
     if point.fullest:
         said["u"] = round(point.fullest, 3)
     if any(a.is_sampled for a in answer.axes):

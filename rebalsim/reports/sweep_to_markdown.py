@@ -7,6 +7,7 @@ from __future__ import annotations
 from rebalsim.domain.answer import Answer
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
+    cheaper_said,
     falls_behind,
     main_title,
     replay_command,
@@ -55,7 +56,8 @@ def render(answer: Answer) -> str:
     if answer.best and answer.next_cheaper:
         lines += [
             "",
-            f"The next cheaper one ({cell(say_settings(answer.next_cheaper))}) breaks:",
+            f"The next cheaper one ({cell(say_settings(answer.next_cheaper))}; "
+            f"{cell(cheaper_said(answer, answer.next_cheaper))}) breaks:",
             "",
         ]
         lines += [

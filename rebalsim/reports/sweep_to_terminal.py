@@ -10,6 +10,7 @@ from rich.text import Text
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
+    cheaper_said,
     falls_behind,
     fullest_said,
     main_title,
@@ -130,7 +131,7 @@ def _next_cheaper(answer: Answer, say: object) -> None:
         return
     say(
         Text(
-            f"The next cheaper one ({say_objective(answer, 0, point.objectives[0])}) breaks",
+            f"The next cheaper one ({cheaper_said(answer, point)}) breaks",
             style="bold",
         )
     )

@@ -156,18 +156,26 @@ class Asker:
         )
 
     def _next_cheaper(self, best: tuple[PointSaid, ...], order: str) -> PointSaid | None:
-        """Of the points that cost less than the winner (by the first objective), the dearest:
-        what saving one more step would break.
+        """What saving one more step would break: of the points that cost less than the winner (by
+        the first objective) in its scenario and variant, those that differ from it in the
+        fewest axes, and of these the dearest. Where there are none, the dearest of all.
         """
         if not best or best[0].objectives[0] is None:
             return None
         wins = best[0].objectives[0]
         rest = order.split(", ", 1)[1]
-        found = self._said(
+        cheaper = (
             "SELECT * FROM rebalsim_points WHERE verdict = 'fail' AND objective_1 < "
-            f"CAST({wins!r} AS DOUBLE) "
-            f"ORDER BY objective_1 DESC, size(broken), {rest} LIMIT 1"
+            f"CAST({wins!r} AS DOUBLE)"
         )
+        dearest = f"ORDER BY objective_1 DESC, size(broken), {rest}"
+        alike = self._said(
+            f"{cheaper} AND scenario = {text_literal(best[0].scenario)} AND variant = "
+            f"{text_literal(best[0].variant)} {dearest} LIMIT {MOST_SHOWN}"
+        )
+        if alike:
+            return min(alike, key=lambda point: _unlike(point, best[0]))
+        found = self._said(f"{cheaper} {dearest} LIMIT 1")
         return found[0] if found else None
 
     def _budgets_of(self, point: PointSaid) -> tuple[BudgetSaid, ...]:
@@ -313,3 +321,8 @@ def answer_of(spark: Any, plan: Plan, store: Store, tables: Tables) -> Answer:
 
 
 __all__ = ["METRICS", "Asker", "answer_of", "main_column"]
+
+
+def _unlike(one: PointSaid, other: PointSaid) -> int:
+    """In how many axes two points differ."""
+    return sum(place != other.digits.get(axis) for axis, place in one.digits.items())

@@ -57,7 +57,7 @@ def forms(report: Report) -> dict[str, str]:
     return {
         "terminal": to_terminal.render(report, View(400)),
         "markdown": to_markdown.render(report).replace("\\", ""),
-        "page": to_html.render(report),
+        "page": to_html.render(report).replace("\u00a0", " "),
         "json": to_json.render(report),
     }
 

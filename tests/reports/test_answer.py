@@ -111,7 +111,7 @@ def test_every_form_begins_with_it() -> None:
     report = story("scale-out")
     first = tell_answer_first(report)[0]
     assert to_terminal.render(report, View(width=100)).splitlines()[2] == first
-    page = to_html.render(report)
+    page = to_html.render(report).replace("\u00a0", " ")
     assert page.index(first) < page.index('id="timelines"')
     assert to_markdown.render(report).splitlines()[2] == f"- {first}"
     assert to_json.document_of(report)["answer"][0] == first

@@ -343,5 +343,5 @@ def test_rebalances_are_one_number_and_the_clients_own_count_has_kafkas_name() -
 
 def test_a_number_and_its_unit_stay_on_one_line() -> None:
     page = to_html.render(story("scale-out"))
-    prose = page[page.index('<section id="longest">') : page.index('<section id="lag">')]
+    prose = page[page.index('<section id="longest">') : page.index('<section id="summary">')]
     assert not re.search(r"\d (ms|s|m)\b", prose), re.findall(r".{20}\d (?:ms|s|m)\b", prose)[:3]

@@ -446,3 +446,14 @@ def test_the_picture_takes_the_other_axes_from_the_best_and_colours_words() -> N
     assert picture.count('fill="#1a7f4b"') == 8 and picture.count('fill="#b3261e"') == 2
     nothing = render_svg(replace(base, axes=(), heat=()))
     assert "A heat map needs an axis with listed values." in nothing
+
+
+def test_a_page_has_no_panel_without_content_and_the_cheaper_one_is_held_against_the_first() -> (
+    None
+):
+    whole = render_html(answer())
+    assert all(f'id="{name}"' in whole for name in ("pareto", "curves", "tornado"))
+    bare = replace(answer(), objectives=("cost",), seeds=1, tornado=())
+    page = render_html(bare)
+    assert not any(f'id="{name}"' in page for name in ("pareto", "curves", "tornado"))
+    assert "The next cheaper one (73 EUR instead of 219 EUR a month) breaks" in terminal(80)
