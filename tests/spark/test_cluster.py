@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from real_spark import spark_or_skip
 from test_faults import rows_in, run, start
+from waiting import until_a_chunk_is_done
 
 pytestmark = pytest.mark.spark
 
@@ -181,14 +182,7 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
             "spark.executor.cores=1",
         ]
     )
-    deadline = time.monotonic() + 120
-    while (
-        not list(out.glob("runs/chunk=*/_SUCCESS"))
-        and time.monotonic() < deadline
-        and process.poll() is None
-    ):
-        time.sleep(0.1)
-    assert process.poll() is None, process.communicate()
+    until_a_chunk_is_done(out, process)
     cluster.kill_worker(0)
     said, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
@@ -221,10 +215,7 @@ def test_a_cluster_that_goes_away_for_good_ends_the_sweep_and_another_finishes_i
             *("--conf", "spark.executor.memory=512m", "--conf", "spark.executor.cores=1"),
         ]
     )
-    deadline = time.monotonic() + 120
-    while not list(out.glob("runs/chunk=*/_SUCCESS")) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until_a_chunk_is_done(out, process)
     cluster.kill_worker(0)
     cluster.kill_worker(1)
     said, err = process.communicate(timeout=120)

@@ -8,12 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from real_spark import ROOT, spark_or_skip
+from waiting import until_a_chunk_is_done
 
 pytestmark = pytest.mark.spark
 
@@ -117,13 +117,7 @@ def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(
         sabotage=SLOW,
         folder=tmp_path / "sabotage",
     )
-    deadline = time.monotonic() + 120
-    while (
-        not list(out.glob("runs/chunk=*/_SUCCESS"))
-        and time.monotonic() < deadline
-        and process.poll() is None
-    ):
-        time.sleep(0.1)
+    until_a_chunk_is_done(out, process)
     os.kill(process.pid, signal.SIGINT)
     said, err = process.communicate(timeout=60)
     assert process.returncode == 130, said + err

@@ -25,25 +25,12 @@ SECTION = Section(
 )
 
 
+# of them one at least is new, or taken back
+_SETTINGS = [field.name for field in (*TEMPLATE_FIELDS, WORKER_SETTINGS, STREAMS_SETTINGS)]
+
+
 def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
-    if not any(
-        name in written
-        for name in (
-            "client",
-            "client_version",
-            "config",
-            "rack",
-            "topics",
-            "pattern",
-            "handler",
-            "listener",
-            "state",
-            "life",
-            "assignor_cost",
-            "worker",
-            "streams",
-        )
-    ):
+    if not any(name in written or name in written.unset for name in _SETTINGS):
         script.out.add(
             written.node,
             "What is deployed is not said — add config: {…}, or write rolling_bounce for a "

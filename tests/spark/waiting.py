@@ -1,0 +1,18 @@
+"""Waiting for a sweep in another process."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+PATIENCE_S = 120
+
+
+def until_a_chunk_is_done(out: Path, process: subprocess.Popen[str]) -> None:
+    """Until the sweep into this folder has its first rows, while it goes on."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not list(out.glob("runs/chunk=*/_SUCCESS")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "no chunk was done in time"
+        time.sleep(0.1)
