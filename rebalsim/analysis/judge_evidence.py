@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.analysis.judge_selection import selection_of
+from rebalsim.analysis.judge_selection import OF_A_GROUP, selection_of
 from rebalsim.analysis.measure_tasks import MEASURES as OF_TASKS
 from rebalsim.analysis.measure_tasks import task_pauses
 from rebalsim.analysis.selecting import (
@@ -21,20 +21,7 @@ from rebalsim.domain.metrics import METRICS
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
-_BY_DISTURBANCE = (
-    "rebalances",
-    "disturbances",
-    "moved_partitions",
-    "least_moves",
-    "moved_over_least",
-    "settle_time",
-    "unsettled",
-    "longest_rebalance",
-    "rebalances_per_hour",
-    "generations",
-    "rebalancing_share",
-    "members_removed",
-)
+_BY_DISTURBANCE = (*OF_A_GROUP, "generations", "rebalancing_share", "members_removed")
 
 
 def redeliveries_behind(a: Analysis, budget: Budget) -> list[Redelivery]:

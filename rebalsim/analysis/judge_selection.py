@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.analysis.selecting import selected_disturbances, selected_pauses
+from rebalsim.analysis.selecting import OF_WHOLE_PAUSES, selected_disturbances, selected_pauses
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
@@ -20,7 +20,7 @@ from rebalsim.words.times import say_duration
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
-_OF_GROUP = (
+OF_A_GROUP = (
     "rebalances",
     "disturbances",
     "moved_partitions",
@@ -32,7 +32,7 @@ _OF_GROUP = (
     "rebalances_per_hour",
 )
 _SELECTORS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_OF_GROUP, ("members", "window", "action")),
+    **dict.fromkeys(OF_A_GROUP, ("members", "window", "action")),
     "generations": ("window",),
     "first_settle_time": (),
     "rebalancing_share": ("window",),
@@ -44,17 +44,7 @@ _SELECTORS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("record_age_p99", "record_age_max"), ("topics", "members")),
 }
 _ALL = ("topics", "members", "window", "action")
-# what lasts beyond a window that it overlaps: those grow after it, too
-_WHOLE = (
-    "longest_pause",
-    "p50_pause",
-    "p95_pause",
-    "p99_pause",
-    "p50_partition_pause",
-    "p95_partition_pause",
-    "p99_partition_pause",
-    "settle_time",
-)
+_WHOLE = (*OF_WHOLE_PAUSES, "settle_time")
 
 
 def selectors_of(metric: str) -> tuple[str, ...]:

@@ -14,7 +14,12 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.pending import pending_of
-from rebalsim.analysis.selecting import selected_disturbances, selected_keys, selected_pauses
+from rebalsim.analysis.selecting import (
+    OF_WHOLE_PAUSES,
+    selected_disturbances,
+    selected_keys,
+    selected_pauses,
+)
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
@@ -67,17 +72,7 @@ _OF_DISTURBANCES = ("settle_time", "disturbances")
 _COUNTED = ("partition_seconds", "partitions_touched", "pauses")
 _OF_LAG = ("lag_peak", "lag_peak_partition", "lag_at_end", "records_lag_max")
 _OF_AGES = ("record_age_p99", "record_age_max")
-# What lasts beyond a window that it overlaps: those grow after it, too.
-_LASTS = (
-    "longest_pause",
-    "p50_pause",
-    "p95_pause",
-    "p99_pause",
-    "p50_partition_pause",
-    "p95_partition_pause",
-    "p99_partition_pause",
-    *(f"pause_{p.replace('-', '_')}" for p in PHASES),
-)
+_LASTS = (*OF_WHOLE_PAUSES, *(f"pause_{p.replace('-', '_')}" for p in PHASES))
 NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
 
 

@@ -12,6 +12,16 @@ from rebalsim.analysis.values import Disturbance, Pause, Rebalance, Redelivery, 
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import EVERYTHING, Selection
 
+# what lasts beyond a window that it overlaps: a pause counts whole, and grows after it, too
+OF_WHOLE_PAUSES = (
+    "longest_pause",
+    "p50_pause",
+    "p95_pause",
+    "p99_pause",
+    "p50_partition_pause",
+    "p95_partition_pause",
+    "p99_partition_pause",
+)
 Measure = Callable[[Findings, Selection], Value]
 
 

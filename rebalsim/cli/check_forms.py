@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rebalsim.cli import forms, terminal
+from rebalsim.cli.options import width_option
 from rebalsim.cli.streams import to_runner
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.text import no_orders
@@ -40,12 +41,7 @@ def form_options(function: F) -> F:
             click.option(
                 "--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of ✓ and →."
             ),
-            click.option(
-                "--width",
-                type=click.IntRange(terminal.NARROWEST, terminal.WIDEST),
-                metavar="COLUMNS",
-                help="Instead of the terminal's.",
-            ),
+            width_option,
         )
     ):
         function = option(function)

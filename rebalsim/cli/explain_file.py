@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from rebalsim.cli import exits
-from rebalsim.cli.options import allow_code_option, seed_option, set_option, variant_option
+from rebalsim.cli.options import (
+    allow_code_option,
+    seed_option,
+    set_option,
+    variant_option,
+    width_option,
+)
 from rebalsim.cli.report_options import INSTANT, check_view, view_from
 from rebalsim.domain.errors import InputError
 
@@ -34,9 +40,7 @@ from rebalsim.domain.errors import InputError
 )
 @variant_option
 @click.option("--ascii", "is_ascii", is_flag=True, help="Plain ASCII.")
-@click.option(
-    "--width", type=click.IntRange(40, 1000), metavar="COLUMNS", help="Instead of the terminal's."
-)
+@width_option
 @set_option
 @seed_option
 @allow_code_option

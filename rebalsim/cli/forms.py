@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rebalsim.reports.view import View
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = OUTPUT_FILE
 
 
 def options_of(subject: Subject) -> Callable[[F], F]:
@@ -30,7 +29,9 @@ def options_of(subject: Subject) -> Callable[[F], F]:
         for form in reversed(forms_of(subject)):
             said = form.tells[subject].help
             option = (
-                click.option(f"--{form.name}", form.option, type=_FILE, metavar="FILE", help=said)
+                click.option(
+                    f"--{form.name}", form.option, type=OUTPUT_FILE, metavar="FILE", help=said
+                )
                 if form.is_file
                 else click.option(f"--{form.name}", form.option, is_flag=True, help=said)
             )

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.shell_completion import CompletionItem
 
+from rebalsim.cli import terminal
+
 if TYPE_CHECKING:
     from rebalsim.scenario.story import Story
 
@@ -150,6 +152,14 @@ def wire_option(function: F) -> F:
         is_flag=True,
         help="Tell every request and answer too: heartbeats, commits, look-ups.",
     )(function)
+
+
+width_option = click.option(
+    "--width",
+    type=click.IntRange(terminal.NARROWEST, terminal.WIDEST),
+    metavar="COLUMNS",
+    help="Instead of the terminal's.",
+)
 
 
 def advise_option(function: F) -> F:

@@ -12,13 +12,13 @@ import click
 
 from rebalsim.cli import forms, terminal
 from rebalsim.cli.files import OUTPUT_FILE
+from rebalsim.cli.options import width_option
 from rebalsim.domain.errors import InputError
 from rebalsim.reports.forms.form import Subject
 from rebalsim.reports.report import Report
 from rebalsim.reports.view import View
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FILE = OUTPUT_FILE
 
 
 class Instant(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -85,12 +85,7 @@ def view_options(function: F) -> F:
             click.option(
                 "--ascii", "is_ascii", is_flag=True, help="Plain ASCII instead of box characters."
             ),
-            click.option(
-                "--width",
-                type=click.IntRange(terminal.NARROWEST, terminal.WIDEST),
-                metavar="COLUMNS",
-                help="Instead of the terminal's.",
-            ),
+            width_option,
         )
     ):
         function = option(function)
@@ -100,7 +95,7 @@ def view_options(function: F) -> F:
 def form_options(function: F) -> F:
     """An option for each form that tells of runs, and --trace FILE; written by `emit`."""
     trace = click.option(
-        "--trace", "trace_file", type=_FILE, metavar="FILE", help="Every event that happened."
+        "--trace", "trace_file", type=OUTPUT_FILE, metavar="FILE", help="Every event that happened."
     )
     return forms.options_of(Subject.RUNS)(trace(function))
 

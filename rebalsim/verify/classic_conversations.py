@@ -34,8 +34,7 @@ from rebalsim.protocol.messages import (
 )
 from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.finding import Finding
-
-Line = dict[str, Any]
+from rebalsim.verify.same_lines import Astray, Line, is_same, ties_apart
 
 GROUP = "g"
 RESTLESS = 10_000  # timers that fire in one ms before we say that they never come to rest
@@ -79,14 +78,14 @@ def compare(conversation: Line) -> dict[str, Any] | None:
         replay.run()
     except BugError as e:
         trouble = f"rebalsim contradicts itself: {e}"
-    except _Astray as e:
+    except Astray as e:
         trouble = str(e)
     ours = replay.lines
     asked: Line | None = None
     for at in range(max(len(ours), len(theirs))):
         mine = ours[at] if at < len(ours) else None
         kafka = theirs[at] if at < len(theirs) else None
-        if mine is None or kafka is None or not _same(mine, kafka):
+        if mine is None or kafka is None or not is_same(mine, kafka):
             if mine is None and trouble:
                 break
             return {
@@ -106,31 +105,7 @@ def compare(conversation: Line) -> dict[str, Any] | None:
             "kafka": theirs[len(ours)] if len(ours) < len(theirs) else None,
             "rebalsim": trouble,
         }
-    ties = conversation["timer_ties"]
-    if replay.ties != ties:
-        at = next(
-            (i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b),
-            min(len(ties), len(replay.ties)),
-        )
-        return {
-            "step": len(theirs),
-            "t": (*ties[at:], *replay.ties[at:])[0],
-            "request": None,
-            "kafka": f"two or more timers were due at {ties[at : at + 3]} ms",
-            "rebalsim": f"at {replay.ties[at : at + 3]} ms",
-        }
-    return None
-
-
-def _same(mine: Line, kafka: Line) -> bool:
-    """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
-    return mine is kafka or (
-        mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True)
-    )
-
-
-class _Astray(Exception):
-    """The recording cannot be followed any further; the message says why."""
+    return ties_apart(conversation["timer_ties"], replay.ties, len(theirs))
 
 
 class _Replay:
@@ -175,11 +150,11 @@ class _Replay:
             self._at = at
             asked += 1
             if line["id"] != asked:
-                raise _Astray(
+                raise Astray(
                     f"the next request in the recording should have id {asked}, not {line['id']}"
                 )
             if line["t"] < self.now:
-                raise _Astray(
+                raise Astray(
                     f"the next request in the recording comes at {line['t']} ms, but it is "
                     f"{self.now} ms already"
                 )
@@ -189,7 +164,7 @@ class _Replay:
             self._settle()
             self._flush()
         if self.end < self.now:
-            raise _Astray(
+            raise Astray(
                 f"the recording says that it ends at {self.end} ms, but it is {self.now} ms already"
             )
         self._advance(self.end)
@@ -222,7 +197,7 @@ class _Replay:
             self._carry_out(fired(self.group, key, self.now * 1000))
             count += 1
             if count > RESTLESS:
-                raise _Astray(f"the timers do not come to rest at {self.now} ms")
+                raise Astray(f"the timers do not come to rest at {self.now} ms")
         if count > 1:
             self.ties.append(self.now)
 

@@ -18,7 +18,7 @@ from rebalsim.assignors.connect.work import Work, task_named
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_cases, over_files
 
 KIND = "connect-assignors"
 _PARTS = ("connectors", "tasks", "revoked_connectors", "revoked_tasks")
@@ -52,31 +52,14 @@ def verify(
         raise InputError(f"{path}: holds no round — give a file of Connect's answers")
     if len(different) > differences:
         details.append(f"… and {len(different) - differences} more")
-    identical = cases - len(different)
-    return Finding(
-        file=str(path),
-        kind=KIND,
-        ok=not different,
-        summary=f"{path}: {identical} of {cases} rounds identical to Kafka Connect's",
-        details=details,
-        document={
-            "file": str(path),
-            "kind": KIND,
-            "cases": cases,
-            "identical": identical,
-            "different": different,
-        },
+    return of_cases(
+        str(path), KIND, cases, different, details, "rounds identical to Kafka Connect's"
     )
 
 
 def summarise(findings: list[Finding]) -> list[str]:
     """One line over all the files."""
-    cases = sum(finding.document["cases"] for finding in findings)
-    identical = sum(finding.document["identical"] for finding in findings)
-    return [
-        f"{KIND}: {identical} of {cases} rounds in {len(findings)} files identical to Kafka "
-        "Connect's"
-    ]
+    return over_files(findings, KIND, "rounds", "Kafka Connect's")
 
 
 def _rounds(path: Path) -> Iterator[tuple[int, int, dict[str, Any], Answer]]:

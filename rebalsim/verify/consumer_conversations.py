@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +33,13 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.epoch_states import ToldStates
 from rebalsim.verify.finding import Finding
+from rebalsim.verify.same_lines import Astray, Line, is_same, ties_apart
+from rebalsim.verify.timer_queue import MS, TimerQueue
 
-MS = 1_000
 MOST_PARTITIONS = 100_000
 SERVER_ASSIGNORS: dict[str, Assignor] = {
     name: server_assignor(name).assign for name in ("uniform", "range")
 }
-Line = dict[str, Any]
 
 
 def verify(
@@ -79,7 +78,7 @@ def compare(
     try:
         for mine in replay.lines():
             kafka = theirs[at] if at < len(theirs) else None
-            if kafka is None or not _is_same(mine, kafka):
+            if kafka is None or not is_same(mine, kafka):
                 return {
                     "step": at + 1,
                     "t": mine["t"],
@@ -90,7 +89,7 @@ def compare(
             if "do" in mine:
                 asked = mine
             at += 1
-    except (BugError, _Astray) as e:
+    except (BugError, Astray) as e:
         says = f"rebalsim contradicts itself: {e}" if isinstance(e, BugError) else str(e)
         return {
             "step": at + 1,
@@ -107,31 +106,7 @@ def compare(
             "kafka": theirs[at],
             "rebalsim": None,
         }
-    ties = conversation["timer_ties"]
-    if ties != replay.ties:
-        first = next(
-            (i for i, (a, b) in enumerate(zip(ties, replay.ties)) if a != b),
-            min(len(ties), len(replay.ties)),
-        )
-        return {
-            "step": len(theirs),
-            "t": (*ties[first:], *replay.ties[first:])[0],
-            "request": None,
-            "kafka": f"two or more timers were due at {ties[first : first + 3]} ms",
-            "rebalsim": f"at {replay.ties[first : first + 3]} ms",
-        }
-    return None
-
-
-def _is_same(mine: Line, kafka: Line) -> bool:
-    """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
-    return mine is kafka or (
-        mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True)
-    )
-
-
-class _Astray(Exception):
-    """The recording cannot be followed any further; the message says why."""
+    return ties_apart(conversation["timer_ties"], replay.ties, len(theirs))
 
 
 class Replay:
@@ -152,9 +127,7 @@ class Replay:
             settings_of(conversation["config"], place, assignors),
             self._image(conversation["topics"]),
         )
-        self.timers: dict[str, tuple[int, int]] = {}  # key → (due µs, order of setting)
-        self.queue: list[tuple[int, int, str]] = []
-        self.set = 0
+        self.timers = TimerQueue()
         self.ties: list[int] = []
         self.states = ToldStates(self.group, self._target)
         self.now = 0
@@ -167,13 +140,13 @@ class Replay:
                 continue
             t = step["t"]
             if t < self.now:
-                raise _Astray(f"the request is of {t} ms, but it is {self.now} ms already")
+                raise Astray(f"the request is of {t} ms, but it is {self.now} ms already")
             yield from self._until(t)
             self.now = t
             if step["do"] != "metadata":
                 self.asked += 1
                 if step["id"] != self.asked:
-                    raise _Astray(f"the request should have id {self.asked}, not {step['id']}")
+                    raise Astray(f"the request should have id {self.asked}, not {step['id']}")
             yield step
             if step["do"] == "metadata":
                 self._apply(rules.metadata_changed(self.group, self._image(step["topics"]), t * MS))
@@ -192,29 +165,21 @@ class Replay:
                     yield self._reply(t, reply)
             yield from self.states.news(t)
         if self.end < self.now:
-            raise _Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
+            raise Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
         yield from self._until(self.end)
 
     # ----------------------------------------------------------------------------------------- time
 
     def _until(self, t: int) -> Iterator[Line]:
         """Fire all timers up to and including t; those of one ms make one batch."""
-        while self._is_due(t):
-            now = self.queue[0][0] // MS
+        while (now := self.timers.next_ms(t)) is not None:
             self._fire(now)
             yield from self.states.news(now)
 
-    def _is_due(self, t: int) -> bool:
-        """Is there a timer to fire at t or before? Then it heads the queue."""
-        while self.queue and self.timers.get(self.queue[0][2]) != self.queue[0][:2]:
-            heappop(self.queue)
-        return bool(self.queue) and self.queue[0][0] <= t * MS
-
     def _fire(self, t: int) -> None:
         fired = 0
-        while self._is_due(t):
-            _, _, key = heappop(self.queue)
-            del self.timers[key]
+        while self.timers.next_ms(t) is not None:
+            key = self.timers.pop()
             self._apply(rules.timer_fired(self.group, key, t * MS))
             fired += key != REGEXES  # a thread of the broker, and none of its timers
         if fired > 1:
@@ -224,11 +189,9 @@ class Replay:
         replies = []
         for effect in effects:
             if isinstance(effect, SetTimer):
-                self.timers[effect.key] = (effect.due_us, self.set)
-                heappush(self.queue, (effect.due_us, self.set, effect.key))
-                self.set += 1
+                self.timers.set(effect.key, effect.due_us)
             elif isinstance(effect, CancelTimer):
-                self.timers.pop(effect.key, None)
+                self.timers.cancel(effect.key)
             elif isinstance(effect, Reply):
                 replies.append(effect)
         return replies

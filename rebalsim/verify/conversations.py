@@ -11,7 +11,7 @@ from typing import Any
 
 from rebalsim.domain.errors import InputError
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_cases
 
 Line = dict[str, Any]
 LONGEST = 600
@@ -41,26 +41,14 @@ def verify_lines(
             different.append({"line": number, "seed": conversation.get("seed"), **found})
     if not cases:
         raise InputError(f"{path}: holds no conversation — give a file with one JSON object a line")
-    identical = cases - len(different)
     details = [line for found in different[: max(differences, 0)] for line in _tell(found)]
     if len(different) > differences >= 0:
         details.append(
             f"… and {len(different) - differences} more conversations that differ (--differences "
             "N shows more)"
         )
-    return Finding(
-        file=str(path),
-        kind=kind,
-        ok=not different,
-        summary=f"{path}: {identical} of {cases} conversations with a {coordinator} identical",
-        details=details,
-        document={
-            "file": str(path),
-            "kind": kind,
-            "cases": cases,
-            "identical": identical,
-            "different": different,
-        },
+    return of_cases(
+        str(path), kind, cases, different, details, f"conversations with a {coordinator} identical"
     )
 
 

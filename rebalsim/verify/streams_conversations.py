@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
 from rebalsim.assignors.streams import server_sticky
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.task_ids import TaskId, task_named
+from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import streams_group as rules
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
 from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
@@ -33,12 +33,12 @@ from rebalsim.protocol.streams_messages import (
 from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.epoch_states import ToldStates
 from rebalsim.verify.finding import Finding
+from rebalsim.verify.same_lines import Astray, Line, is_same, ties_apart
+from rebalsim.verify.timer_queue import MS, TimerQueue
 
 KIND = "streams-conversations"
 COORDINATOR = "streams-group coordinator"
-MS = 1_000
 MOST_PARTITIONS = 100_000
-Line = dict[str, Any]
 
 
 def verify(
@@ -71,35 +71,20 @@ def compare(conversation: Line, place: str = "the conversation") -> Line | None:
     try:
         for mine in replay.lines():
             kafka = theirs[at] if at < len(theirs) else None
-            if kafka is None or not _is_same(mine, kafka):
+            if kafka is None or not is_same(mine, kafka):
                 return _difference(at, mine["t"], asked, kafka, mine)
             if "do" in mine:
                 asked = mine
             at += 1
-    except _Astray as e:
+    except Astray as e:
         return _difference(at, replay.now, asked, theirs[at] if at < len(theirs) else None, str(e))
     if at < len(theirs):
         return _difference(at, theirs[at].get("t"), asked, theirs[at], None)
-    ties = conversation["timer_ties"]
-    if ties != replay.ties:
-        said = "two or more timers were due at"
-        return _difference(len(theirs) - 1, None, None, f"{said} {ties}", f"{said} {replay.ties}")
-    return None
+    return ties_apart(conversation["timer_ties"], replay.ties, len(theirs))
 
 
 def _difference(at: int, t: Any, asked: Line | None, kafka: Any, ours: Any) -> Line:
     return {"step": at + 1, "t": t, "request": asked, "kafka": kafka, "rebalsim": ours}
-
-
-def _is_same(mine: Line, kafka: Line) -> bool:
-    """Equal, and not only by Python's leave (which holds 1, 1.0 and true for one)."""
-    return mine is kafka or (
-        mine == kafka and json.dumps(mine, sort_keys=True) == json.dumps(kafka, sort_keys=True)
-    )
-
-
-class _Astray(Exception):
-    """The recording cannot be followed any further; the message says why."""
 
 
 class Replay:
@@ -117,9 +102,7 @@ class Replay:
             settings_of(conversation["config"], place),
             self._image(conversation["topics"]),
         )
-        self.timers: dict[str, tuple[int, int]] = {}  # key → (due µs, order of setting)
-        self.queue: list[tuple[int, int, str]] = []
-        self.set = 0
+        self.timers = TimerQueue()
         self.ties: list[int] = []
         self.states = ToldStates(self.group, self._target)
         self.to_create: dict[str, int] = {}
@@ -133,14 +116,14 @@ class Replay:
                 continue
             t = step["t"]
             if t < self.now:
-                raise _Astray(f"the request is of {t} ms, but it is {self.now} ms already")
+                raise Astray(f"the request is of {t} ms, but it is {self.now} ms already")
             yield from self._until(t)
             self.now = t
             yield step
             yield from self._do(step, t)
             yield from self.states.news(t)
         if self.end < self.now:
-            raise _Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
+            raise Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
         yield from self._until(self.end)
 
     def _do(self, step: Line, t: int) -> Iterator[Line]:
@@ -154,7 +137,7 @@ class Replay:
         else:
             self.asked += 1
             if step["id"] != self.asked:
-                raise _Astray(f"the request should have id {self.asked}, not {step['id']}")
+                raise Astray(f"the request should have id {self.asked}, not {step['id']}")
             replies = self._apply(
                 rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
             )
@@ -166,22 +149,14 @@ class Replay:
 
     def _until(self, t: int) -> Iterator[Line]:
         """Fire all timers up to and including t; those of one ms make one batch."""
-        while self._is_due(t):
-            now = self.queue[0][0] // MS
+        while (now := self.timers.next_ms(t)) is not None:
             self._fire(now)
             yield from self.states.news(now)
 
-    def _is_due(self, t: int) -> bool:
-        """Is there a timer to fire at t or before? Then it heads the queue."""
-        while self.queue and self.timers.get(self.queue[0][2]) != self.queue[0][:2]:
-            heappop(self.queue)
-        return bool(self.queue) and self.queue[0][0] <= t * MS
-
     def _fire(self, t: int) -> None:
         fired = 0
-        while self._is_due(t):
-            _, _, key = heappop(self.queue)
-            del self.timers[key]
+        while self.timers.next_ms(t) is not None:
+            key = self.timers.pop()
             self._apply(rules.timer_fired(self.group, key, t * MS))
             fired += 1
         if fired > 1:
@@ -191,11 +166,9 @@ class Replay:
         replies = []
         for effect in effects:
             if isinstance(effect, SetTimer):
-                self.timers[effect.key] = (effect.due_us, self.set)
-                heappush(self.queue, (effect.due_us, self.set, effect.key))
-                self.set += 1
+                self.timers.set(effect.key, effect.due_us)
             elif isinstance(effect, CancelTimer):
-                self.timers.pop(effect.key, None)
+                self.timers.cancel(effect.key)
             elif isinstance(effect, Reply):
                 replies.append(effect)
         return replies
@@ -335,10 +308,7 @@ _PARTS = ("sources", "repartition_sources", "repartition_sinks", "changelogs")
 
 def _parse(text: str, place: str) -> Line:
     """One conversation, checked as far as the replay relies on it."""
-    try:
-        conversation = json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise InputError(f"{place}: is not JSON ({e}) — every line is one conversation") from None
+    conversation = parse_json(text, place)
     wanted = {
         "config": _OBJECT,
         "topics": _OBJECT,

@@ -21,7 +21,7 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import partition_named, sane_counts
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_cases, over_files
 
 Step = dict[str, Any]
 Answer = dict[str, Any]
@@ -68,31 +68,13 @@ def verify(
                 )
     if not cases:
         raise InputError(f"{path}: holds no step of an assignor — give a file of Kafka's answers")
-    identical = cases - len(different)
-    return Finding(
-        file=str(path),
-        kind=KIND,
-        ok=not different,
-        summary=f"{path}: {identical} of {cases} steps identical to Kafka Streams'",
-        details=_told(different, differences),
-        document={
-            "file": str(path),
-            "kind": KIND,
-            "cases": cases,
-            "identical": identical,
-            "different": different,
-        },
-    )
+    details = _told(different, differences)
+    return of_cases(str(path), KIND, cases, different, details, "steps identical to Kafka Streams'")
 
 
 def summarise(findings: list[Finding]) -> list[str]:
     """One line over all the files."""
-    cases = sum(finding.document["cases"] for finding in findings)
-    identical = sum(finding.document["identical"] for finding in findings)
-    return [
-        f"task assignors: {identical} of {cases} steps in {len(findings)} files identical to "
-        "Kafka Streams'"
-    ]
+    return over_files(findings, "task assignors", "steps", "Kafka Streams'")
 
 
 def _chains(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

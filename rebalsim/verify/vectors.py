@@ -19,7 +19,7 @@ from rebalsim.domain.ids import Partition, partition_named, sane_counts
 from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_cases, over_files
 
 Answer = Mapping[
     str, Sequence[str]
@@ -68,30 +68,12 @@ def verify(
         raise InputError(f"{path}: holds no step of an assignor — give a file of Kafka's answers")
     if len(different) > differences:
         details.append(f"… and {len(different) - differences} more")
-    identical = cases - len(different)
-    return Finding(
-        file=str(path),
-        kind="assignors",
-        ok=not different,
-        summary=f"{path}: {identical} of {cases} steps identical to Kafka's",
-        details=details,
-        document={
-            "file": str(path),
-            "kind": "assignors",
-            "cases": cases,
-            "identical": identical,
-            "different": different,
-        },
-    )
+    return of_cases(str(path), "assignors", cases, different, details, "steps identical to Kafka's")
 
 
 def summarise(findings: list[Finding]) -> list[str]:
     """One line over all the files."""
-    cases = sum(finding.document["cases"] for finding in findings)
-    identical = sum(finding.document["identical"] for finding in findings)
-    return [
-        f"assignors: {identical} of {cases} steps in {len(findings)} files identical to Kafka's"
-    ]
+    return over_files(findings, "assignors", "steps", "Kafka's")
 
 
 def _steps(path: Path) -> Iterator[tuple[int, int, str, dict[str, Any]]]:

@@ -1,0 +1,41 @@
+"""The timers of a coordinator that is asked without a simulation: the first set fires first, and
+one that was set anew or cancelled does not fire.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+MS = 1_000
+
+
+class TimerQueue:
+    """Timers by key."""
+
+    def __init__(self) -> None:
+        self._due: dict[str, tuple[int, int]] = {}  # key → (due µs, order of setting)
+        self._queue: list[tuple[int, int, str]] = []
+        self._set = 0
+
+    def set(self, key: str, due_us: int) -> None:
+        """It fires then, and no longer when it was to before."""
+        self._due[key] = (due_us, self._set)
+        heappush(self._queue, (due_us, self._set, key))
+        self._set += 1
+
+    def cancel(self, key: str) -> None:
+        """It does not fire."""
+        self._due.pop(key, None)
+
+    def next_ms(self, until_ms: int) -> int | None:
+        """In which millisecond the next one fires, if it does by then."""
+        queue = self._queue
+        while queue and self._due.get(queue[0][2]) != queue[0][:2]:
+            heappop(queue)
+        return queue[0][0] // MS if queue and queue[0][0] <= until_ms * MS else None
+
+    def pop(self) -> str:
+        """The key of the one that `next_ms` told of; it has fired."""
+        _, _, key = heappop(self._queue)
+        del self._due[key]
+        return key
