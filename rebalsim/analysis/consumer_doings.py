@@ -9,13 +9,13 @@ from bisect import bisect_right
 
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.memberships import Memberships
+from rebalsim.analysis.poll_thread import Spans, spans_of
 from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.domain.completion import Completion
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
 
-AGAIN_US = 1_100_000  # a commit that is refused is made again within retry.backoff.max.ms
 QUICK_US = 50_000  # a commit and a request take no longer, where nothing else keeps the poll thread
 TIMERS = {  # that a member was removed by
     "session-expired": Timer.SESSION,
@@ -50,9 +50,7 @@ class Doings:
         self.known: dict[
             str, list[tuple[int, Doing, int]]
         ] = {}  # consumer → (from, doing or empty, event), ascending
-        self.spans: dict[
-            str, dict[Doing, list[tuple[int, int]]]
-        ] = {}  # consumer → what its poll thread was at → (from, until), ascending
+        self.spans: dict[str, Spans] = {}  # of each consumer's poll thread
         self.groups: dict[str, Memberships] = {}
         self.uncoordinated: dict[str, list[tuple[int, int]]] = {}
 
@@ -301,59 +299,11 @@ class Doings:
             self.uncoordinated[group] = found
         return found
 
-    def _spans(self, consumer: str) -> dict[Doing, list[tuple[int, int]]]:
-        """What the poll thread was at, as far as its events tell: a handler that got stuck,
-        callbacks, commits before a rebalance that are made again and again, a SyncGroup without
-        an answer (either thread reads that; the answer to a JoinGroup may lie there, for a busy
-        one to read). And when it had no coordinator.
-        """
+    def _spans(self, consumer: str) -> Spans:
         found = self.spans.get(consumer)
-        if found is not None:
-            return found
-        found = {}
-        since: dict[Doing, int] = {}
-
-        def end(at: int, *whats: Doing) -> None:
-            for what in whats:
-                if what in since:
-                    found.setdefault(what, []).append((since.pop(what), at))
-
-        for number in self.index.by_consumer.get(consumer, NOTHING):
-            e = self.index.events[number]
-            kind = type(e)
-            if kind is ev.CallbackBegan:
-                since.pop(Doing.COMMITTING, None)
-                since[Doing.IN_CALLBACK] = e.at_us
-            elif kind is ev.CallbackEnded:
-                end(e.at_us, Doing.IN_CALLBACK)
-            elif kind is ev.RequestSent:
-                if e.api == "OffsetCommit" and Doing.IN_CALLBACK not in since:
-                    if e.at_us - since.get(Doing.COMMITTING, e.at_us) <= AGAIN_US:
-                        end(e.at_us, Doing.COMMITTING)
-                    since[Doing.COMMITTING] = e.at_us
-                elif e.api == "JoinGroup":
-                    since.pop(Doing.COMMITTING, None)
-                    end(e.at_us, Doing.WAITING)
-                elif e.api == "SyncGroup":
-                    since[Doing.WAITING] = e.at_us
-            elif kind is ev.ResponseReceived and e.api == "SyncGroup":
-                end(e.at_us, Doing.WAITING)
-            elif kind is ev.ResponseReceived and e.api == "OffsetCommit" and not e.error:
-                since.pop(Doing.COMMITTING, None)
-            elif kind is ev.HandlerStuck and e.why != "commit":
-                since.setdefault(Doing.STUCK, e.at_us)
-            elif kind is ev.HandlerReturned:
-                end(e.at_us, Doing.STUCK)
-            elif kind is ev.CoordinatorLost:
-                since.setdefault(Doing.NO_COORDINATOR, e.at_us)
-            elif kind is ev.CoordinatorFound:
-                end(e.at_us, Doing.NO_COORDINATOR)
-            elif kind is ev.ConsumerExited:
-                since.pop(Doing.COMMITTING, None)
-                end(e.at_us, *list(since))
-        since.pop(Doing.COMMITTING, None)
-        end(self.index.horizon_us, *list(since))
-        self.spans[consumer] = found
+        if found is None:
+            numbers = self.index.by_consumer.get(consumer, NOTHING)
+            found = self.spans[consumer] = spans_of(self.index, numbers)
         return found
 
 

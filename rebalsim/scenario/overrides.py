@@ -172,23 +172,7 @@ class _Walker:
                 return self._listed(node, LISTED_MEMBER, rest)
             return self._named(node, MEMBER, rest, "members")
         if isinstance(kind, Replay):
-            if isinstance(node, Sequence):
-                for place, item in enumerate(node.items):
-                    if isinstance(item, Mapping) and is_unnamed(item):
-                        if _longest(rest, {name_of(item): None}):
-                            changed = self._named(_as_named(item), OVERLAY, rest, "variants")
-                            return (
-                                None if changed is None else self._with_item(node, place, changed)
-                            )
-                        continue
-                    if isinstance(item, Mapping) and (name := _longest(rest, item.entries)):
-                        changed = self._named(item, OVERLAY, rest, "variants")
-                        return (
-                            None
-                            if changed is None or not name
-                            else self._with_item(node, place, changed)
-                        )
-            return self._named(node, OVERLAY, rest, "variants of one's own")
+            return self._variant(node, rest)
         if isinstance(kind, RateKind) and isinstance(node, Sequence):
             from rebalsim.scenario.topic_language import RATE_STEP
 
@@ -213,6 +197,19 @@ class _Walker:
             f"without .{shorten(rest)}",
         )
         return None
+
+    def _variant(self, node: Node | None, rest: str) -> Node | None:
+        """Among variants that are listed: the item that has the name which `rest` begins with."""
+        for place, item in enumerate(node.items if isinstance(node, Sequence) else ()):
+            if not isinstance(item, Mapping):
+                continue
+            named = _as_named(item) if is_unnamed(item) else item
+            names = {name_of(item): None} if is_unnamed(item) else item.entries
+            if _longest(rest, names):
+                changed = self._named(named, OVERLAY, rest, "variants")
+                assert isinstance(node, Sequence)
+                return None if changed is None else self._with_item(node, place, changed)
+        return self._named(node, OVERLAY, rest, "variants of one's own")
 
     def _block(self, node: Node | None, section: Section, rest: str) -> Node | None:
         key = _longest(rest, section.by_key)
