@@ -120,6 +120,10 @@ def _tell_rest(made: Understood) -> None:
         click.echo(f"{file}:{line}: not read: {why}", err=True)
     for file in made.to_render:
         click.echo(f"{file}: a template, read as far as it goes: render it first", err=True)
+    from rebalsim.worlds.connect_block import left_out
+
+    for said in left_out(made):
+        click.echo(said, err=True)
     for where in made.share_groups:
         click.echo(
             f"{where}: a share group (KIP-932) has no rebalance of this kind: not played", err=True

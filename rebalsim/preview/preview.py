@@ -18,7 +18,7 @@ from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.reports.sentences import recurring, tell, together, worth_telling
 from rebalsim.scenario.story import Story
 from rebalsim.words.lists import joined
-from rebalsim.worlds.connect_block import asked_of
+from rebalsim.worlds.connect_block import asked_of, left_out
 from rebalsim.worlds.explained import nothing_consumes
 from rebalsim.worlds.groups import Play
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
@@ -69,7 +69,8 @@ def preview(
     both = [(o, n) for o, n in pairs if o is not None and n is not None]
     restarting = {} if old is None else differing.restarts(before.made, new.made)
     connectors = connect.changes_of(before.made, new.made)
-    title = f"{'The deploy' if old else 'A restart'} of {', '.join(n.title for _, n in both)}"
+    named = [n.title for _, n in both] or [p.title for p in new.plays]
+    title = f"{'The deploy' if old else 'A restart'} of {', '.join(named)}"
     differs = differing.differences_of(pairs) if old else ()
     differs = (*differs, *connect.differences(before.made, new.made))
     if refused := migration.refused_by_brokers(new.plays, new.made):
@@ -230,6 +231,7 @@ def _notes(both: Pairs, new: Side, restarting: dict[str, bool]) -> tuple[str, ..
                 made.append(f"{pods.name}: OnDelete: an apply restarts nothing")
             if update is not None and update.paused:
                 made.append(f"{pods.name}: paused: nothing changes until it is resumed")
+    made += left_out(new.made)
     made += [
         f"{f}: a template, read as far as it goes: render it first" for f in new.made.to_render
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rebalsim.words.lists import joined
 from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.connect_cluster import written
 from rebalsim.worlds.groups import Play, Pods, matching, name_of, settings_written
@@ -23,6 +24,17 @@ def cluster_of(made: Understood) -> Workers | None:
     if len(made.workers) != 1 or not (made.connectors or not made.consumers):
         return None
     return made.workers[0]
+
+
+def left_out(made: Understood) -> list[str]:
+    """What of Connect is among the files and is not played, in a sentence."""
+    if len(made.workers) < 2:
+        return []
+    names = joined([w.name for w in made.workers])
+    return [
+        f"Connect's clusters {names}: a scenario holds one, so their workers are left out: give the "
+        "files of one of them alone"
+    ]
 
 
 def without_sinks(plays: list[Play], made: Understood) -> list[Play]:

@@ -13,7 +13,7 @@ from rebalsim.worlds.clients.topics import split
 from rebalsim.worlds.kafka_names import NAMES
 from rebalsim.worlds.recognise import Config
 from rebalsim.worlds.text_tree import at, rows, table, word
-from rebalsim.worlds.understood import Connector, Consumer
+from rebalsim.worlds.understood import RULE_OF_SINKS, Connector, Consumer
 from rebalsim.worlds.values import Text, Tree, default, inferred, place, stated
 from rebalsim.worlds.words import whole
 
@@ -47,7 +47,7 @@ def sink_group(connector: Connector, workload: str | None) -> Consumer | None:
     if not connector.topics:
         return None
     reading = Reading(consumes=True, is_pattern=connector.is_pattern)
-    reading.put("group.id", default(f"connect-{connector.name}", "Connect's rule for sinks"))
+    reading.put("group.id", default(f"connect-{connector.name}", RULE_OF_SINKS))
     for key, value in connector.settings.items():
         reading.put(key, value)
     return Consumer(

@@ -405,6 +405,10 @@ def _pods(consumer: Consumer, made: Understood, names: set[str], count: int | No
     names.add(base)
     replicas = consumer.replicas
     question = QUESTIONS["replicas"]
+    if consumer.is_sink:
+        tasks = int(consumer.members.value) if consumer.members.known else 1
+        why = f"{_sure(consumer.members)}: tasks, over all workers"
+        return Pods(base, max(1, min(tasks, 500)), 1, consumer, why, "")
     if count is not None:
         pods, why = count, "a group a pod: the group's id is the pod's name"
     elif replicas is not None and replicas.known:

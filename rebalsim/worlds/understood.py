@@ -11,6 +11,8 @@ from rebalsim.worlds.live.listings import Listed
 from rebalsim.worlds.live.metrics import Measured
 from rebalsim.worlds.values import Hurt, Value
 
+RULE_OF_SINKS = "Connect's rule for sinks"  # where a sink's group has its name from
+
 
 @dataclass(slots=True)
 class Update:
@@ -57,6 +59,11 @@ class Consumer:
     cpu_request: str | None = None
     image: str = ""
     template: str = ""  # the pod's template as text: where it differs, pods are replaced
+
+    @property
+    def is_sink(self) -> bool:
+        """Tasks of a sink connector: so many in all, however many workers there are."""
+        return self.group.source == RULE_OF_SINKS
 
     @property
     def settings(self) -> dict[str, Value]:

@@ -6,6 +6,7 @@ from rebalsim.one_run import run_once
 from rebalsim.preview.preview import preview, side_of
 from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.scenario.load import story_of
+from rebalsim.worlds.connect_block import left_out
 from rebalsim.worlds.explained import nothing_consumes
 from rebalsim.worlds.to_scenario import to_scenario
 from rebalsim.worlds.understand import understand
@@ -206,6 +207,25 @@ def test_connectors_that_come_grow_and_go_are_each_told_and_played() -> None:
     assert ("comes", "connector", "–", "new, with 4 tasks") in said
     assert ("goes", "connector", "there", "gone") in said
     assert row_of(told, "worker rebalances").deploy not in ("0", "-")
+
+
+def test_a_sinks_tasks_are_its_members_over_all_workers() -> None:
+    assert '"jdbc-{n}": {count: 3}' in text_of(("sink.json", SINK))
+
+
+def test_of_two_clusters_none_is_played_and_that_is_said() -> None:
+    second = WORKERS.replace("name: hub", "name: two")
+    made = understand([("a.yaml", WORKERS), ("b.yaml", second), ("sink.json", SINK)])
+    assert "connect:" not in to_scenario(made)
+    assert "hub and two: a scenario holds one" in left_out(made)[0]
+
+
+def test_a_preview_of_groups_that_have_nothing_in_common_is_called_after_the_new_one() -> None:
+    blue = DEPLOYMENT.format(name="blue", key="KAFKA_TOPIC", value="a")
+    told = preview(
+        side_of("old", [("w.yaml", WORKERS)]), side_of("new", [("b.yaml", blue)]), advise=False
+    )
+    assert told.title == "The deploy of blue"
 
 
 def test_a_kind_that_nobody_here_knows_is_named() -> None:
