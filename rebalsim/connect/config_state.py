@@ -54,7 +54,16 @@ class KeyPut:
     records: int = 1
 
 
-Record = ConnectorPut | ConnectorRemoved | TasksPut | TargetPut | KeyPut
+@dataclass(frozen=True, slots=True)
+class TaskCountPut:
+    """Exactly-once sources: the former tasks' producers are shut out, so many are let in."""
+
+    name: str
+    count: int
+    records: int = 1
+
+
+Record = ConnectorPut | ConnectorRemoved | TasksPut | TargetPut | KeyPut | TaskCountPut
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,9 @@ class ConnectorState:
     tasks: int = 0
     tasks_revision: int = -1  # which config its tasks were made of; -1: none were
     target: str = STARTED
+    generation: int = 0  # how often task configs were put
+    counted: int = -1  # tasks of the last set whose producers were let in; -1: none ever were
+    awaits_fencing: bool = False  # task configs came since
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +117,15 @@ def applied(state: ConfigState, record: Record) -> ConfigState:
         connectors.pop(record.name, None)
     elif isinstance(record, TasksPut) and record.name in connectors:
         connectors[record.name] = replace(
-            connectors[record.name], tasks=record.count, tasks_revision=record.revision
+            connectors[record.name],
+            tasks=record.count,
+            tasks_revision=record.revision,
+            generation=connectors[record.name].generation + 1,
+            awaits_fencing=True,
+        )
+    elif isinstance(record, TaskCountPut) and record.name in connectors:
+        connectors[record.name] = replace(
+            connectors[record.name], counted=record.count, awaits_fencing=False
         )
     elif isinstance(record, TargetPut) and record.name in connectors:
         connectors[record.name] = replace(connectors[record.name], target=record.target)

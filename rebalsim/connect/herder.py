@@ -20,6 +20,7 @@ from rebalsim.connect.config_state import (
     TasksPut,
 )
 from rebalsim.connect.ears import Ears
+from rebalsim.connect.fencing import Fencing
 from rebalsim.connect.leading import DEFAULT
 from rebalsim.connect.membership import Membership
 from rebalsim.connect.port import NEVER, Port, Steps
@@ -57,6 +58,7 @@ class Herder(Ears):
         self.restarts: dict[str, None] = {}
         self.is_stopping = False
         self.has_asked_for_key = False
+        self.fencing = Fencing(self)
 
     # ------------------------------------------------------------------------------------ the thread
 
@@ -324,6 +326,13 @@ class Herder(Ears):
         if tasks:
             yield from self.runner.stop_together(tasks)
             self.to_restart.update(dict.fromkeys(tasks))
+
+    def newest_of(self, task: Task) -> int:
+        """Which set of task configs is the newest; −1 if the task is not this worker's any more."""
+        self.config = self.port.config_state()
+        state = self.config.connectors.get(task.connector)
+        is_mine = self.assignment is not None and task in self.assignment.work.tasks
+        return state.generation if state is not None and is_mine else -1
 
     # ------------------------------------------------------------------------------------ its wishes
 

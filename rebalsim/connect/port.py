@@ -102,7 +102,25 @@ class Port(Protocol):
 
     # tasks
 
-    def launch(self, task: Task, connector: Connector, is_paused: bool) -> Running: ...
+    def launch(self, task: Task, connector: Connector, is_paused: bool, generation: int) -> Running:
+        """`generation`: of its connector's task configs."""
 
     def fail(self, error: str) -> None:
         """The herder's thread died: the process ends."""
+
+    # exactly-once sources
+
+    def ask_fencing(self, connector: str, done: Callable[[str], None]) -> None:
+        """That the former set's producers be shut out, through the herder and the leader."""
+
+    def shut_out(self, connector: str, generation: int) -> None:
+        """The producers of all tasks of former sets, wherever they run."""
+
+    def shut_out_copies(self, copy: Any) -> None:
+        """Those of all other copies of this task."""
+
+    def ask_whether_wanted(self, task: Task, done: Callable[[int], None]) -> None:
+        """Of the herder: the newest generation of the task's configs, −1 if it is not the worker's."""
+
+    def lose_task(self, task: Task) -> None:
+        """Its thread died of an exception."""

@@ -95,7 +95,9 @@ class Runner:
                 return
 
             def launched(_: object) -> None:
-                self.tasks[task] = port.launch(task, state.connector, state.target == PAUSED)
+                self.tasks[task] = port.launch(
+                    task, state.connector, state.target == PAUSED, state.generation
+                )
                 done()
 
             port.compute(port.draw("launch", port.costs.launch), launched)

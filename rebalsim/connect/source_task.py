@@ -32,8 +32,16 @@ class SourceTask:
         self.started_us = -1  # its first poll
         self.is_ended = self.is_failed = self.is_leftover = False
         self.done: Callable[[], None] | None = None
-        port.record(TaskStarting(port.now, port.name, str(task)))
-        took = port.draw(f"task-start/{task}", connector.start)
+        self._begin()
+
+    def _begin(self) -> None:
+        """What comes before its start()."""
+        self._enter()
+
+    def _enter(self) -> None:
+        port = self.port
+        port.record(TaskStarting(port.now, port.name, str(self.task)))
+        took = port.draw(f"task-start/{self.task}", self.connector.start)
         port.at(port.now + took, self._started)
 
     def _started(self, _: Any) -> None:

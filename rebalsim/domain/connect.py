@@ -41,7 +41,13 @@ class WorkerConfig:
     retry_backoff_us: int = 100 * MS
     retry_backoff_max_us: int = 1 * SECOND
     reconnect_backoff_us: int = 50 * MS
+    exactly_once_source_support: str = "disabled"
     consumer: ClientConfig = ClientConfig()  # of its sink tasks (`consumer.…`)
+
+    @property
+    def is_exactly_once(self) -> bool:
+        """Do its sources' tasks produce in transactions?"""
+        return self.exactly_once_source_support == "enabled"
 
     @property
     def waits_for_the_lost(self) -> bool:

@@ -47,6 +47,9 @@ class WorkerCosts:
     write: Draw = constantly(5 * MS)  # a record is written to the config topic, and read back
     config_lag: Draw = Draw("uniform", 1 * MS, 14 * MS)  # … and a worker reads it so much later
     config_read: Draw = constantly(7 * MS)  # the config topic is read to its end
+    # exactly-once sources, not measured: an admin's call, and a producer's first transaction
+    fence: Draw = constantly(30 * MS)
+    begin_producer: Draw = constantly(30 * MS)
 
 
 # Of a replay, whose workers share one machine. What its processor does for all of them, one after

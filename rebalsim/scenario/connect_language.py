@@ -79,6 +79,10 @@ def _setting(key: str, kind: Kind, doc: str) -> Field:
     return Field(key, kind, doc, target=target, kafka=True)
 
 
+STANDALONE = (
+    "is of a standalone worker: one process and no group, so that nothing rebalances, and all its "
+    "tasks stand still while it is down — leave it out"
+)
 WORKER_CONFIG = Section(
     "worker config",
     (
@@ -111,6 +115,11 @@ WORKER_CONFIG = Section(
             "worker.unsync.backoff.ms", _MS, "… and how long it backs off after that (eager)."
         ),
         _setting("offset.flush.interval.ms", _MS_POSITIVE, "How often tasks commit."),
+        _setting(
+            "exactly.once.source.support",
+            Choice("disabled", "preparing", "enabled"),
+            "enabled: sources' tasks produce in transactions, and former copies are shut out.",
+        ),
         _setting("request.timeout.ms", _MS_POSITIVE, "How long an answer is waited for."),
         _setting("retry.backoff.ms", _MS, "The first wait before a retry."),
         _setting("retry.backoff.max.ms", _MS, "The longest wait before a retry."),
@@ -121,12 +130,10 @@ WORKER_CONFIG = Section(
     can_unset=True,
     ignored=dict.fromkeys(_WITHOUT_BEARING, _NO_BEARING),
     refused={
-        "exactly.once.source.support": "is not simulated: fencing rounds of source tasks are left "
-        "out — leave it out",
+        "offset.storage.file.filename": STANDALONE,
         "group.instance.id": "does not exist for workers, which are always dynamic members — "
         "leave it out",
     },
-    harmless={"exactly.once.source.support": "disabled"},
     elsewhere=lambda key: (
         "settings of sink tasks' consumers stand beside config, under consumer: and without the "
         "prefix"
@@ -259,6 +266,8 @@ def connect_section(config: Section, life: Section, connector: Section, workers:
         elsewhere=lambda key: (
             "it is a setting of the workers; put it below, under config:"
             if key in WORKER_CONFIG.by_key
+            else f"it {STANDALONE}"
+            if key in ("mode", "standalone")
             else ""
         ),
     )

@@ -73,11 +73,13 @@ def test_a_connectors_setting_among_the_workers_is_told_where_it_belongs(tmp_pat
         load_scenario(path)
 
 
-def test_what_is_not_simulated_may_be_switched_off(tmp_path: Path) -> None:
+def test_exactly_once_support_is_one_of_three_words(tmp_path: Path) -> None:
     path = tmp_path / "story.yaml"
     said = "  config: {{exactly.once.source.support: {}}}\n"
-    path.write_text(SIMPLE + said.format("disabled"), encoding="utf-8")
-    assert load_scenario(path).scenario("cooperative").groups
-    path.write_text(SIMPLE + said.format("enabled"), encoding="utf-8")
-    with pytest.raises(ProblemsError, match="is not simulated"):
+    for word in ("disabled", "preparing", "enabled"):
+        path.write_text(SIMPLE + said.format(word), encoding="utf-8")
+        worker = load_scenario(path).scenario("cooperative").groups[0].consumers[0].worker
+        assert worker is not None and worker.is_exactly_once is (word == "enabled")
+    path.write_text(SIMPLE + said.format("sometimes"), encoding="utf-8")
+    with pytest.raises(ProblemsError, match="disabled, preparing or enabled"):
         load_scenario(path)

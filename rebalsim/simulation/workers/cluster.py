@@ -15,10 +15,12 @@ from rebalsim.connect.config_state import (
     ConnectorRemoved,
     KeyPut,
     Record,
+    TaskCountPut,
     TasksPut,
     applied,
 )
-from rebalsim.domain.connect import ConnectCluster
+from rebalsim.connect.exactly_once_task import ExactlyOnceTask
+from rebalsim.domain.connect import SOURCE, ConnectCluster
 from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.workers.processor import Processor
 from rebalsim.trace.connect_events import TasksConfigured
@@ -45,8 +47,15 @@ class Cluster:
         for connector in spec.connectors:
             self.append(ConnectorPut(connector))
             self.append(TasksPut(connector.name, connector.tasks_max, connector.revision))
+            if connector.kind == SOURCE and self._is_exactly_once():
+                self.append(TaskCountPut(connector.name, connector.tasks_max))
         if spec.connectors:
             self.append(KeyPut())
+
+    def _is_exactly_once(self) -> bool:
+        """Has a worker shut out former tasks before the story begins?"""
+        groups = (group for group in self.world.scenario.groups if group.name == self.spec.group)
+        return any(c.worker and c.worker.is_exactly_once for g in groups for c in g.consumers)
 
     @property
     def workers(self) -> list[Any]:
@@ -152,3 +161,10 @@ class Cluster:
         for worker in self.workers:
             if worker.is_alive:
                 worker.herder.runner.fail(Task(connector, number))
+
+    def shut_out(self, which: Callable[[Any], bool]) -> None:
+        """The producers of these copies of exactly-once sources' tasks."""
+        for worker in self.workers:
+            for copy in worker.running if worker.is_alive else ():
+                if isinstance(copy, ExactlyOnceTask) and not copy.is_ended and which(copy):
+                    copy.shut_out()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.config_state import ConfigState, Record
+from rebalsim.connect.exactly_once_task import ExactlyOnceTask
 from rebalsim.connect.herder import Herder
 from rebalsim.connect.port import Running
 from rebalsim.connect.source_task import SourceTask
@@ -19,6 +20,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, SCRIPT
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
+from rebalsim.simulation.workers.exactly_once import ExactlyOncePort
 from rebalsim.simulation.workers.lines import WorkerLines
 from rebalsim.simulation.workers.nothing import NoConsumer, NoFeed, NoMetadata
 from rebalsim.simulation.workers.sink_task import SinkTask
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 TOLD = ("JoinGroup", "SyncGroup")
 
 
-class Worker(NoConsumer):
+class Worker(NoConsumer, ExactlyOncePort):
     """One worker, through all its lives."""
 
     def __init__(self, world: World, spec: Spec, index: int) -> None:
@@ -373,11 +375,13 @@ class Worker(NoConsumer):
     def ask_leader(self, what: Callable[[Any], None]) -> None:
         self.cluster.ask_leader(what)
 
-    def launch(self, task: Task, connector: Connector, is_paused: bool) -> Running:
-        made: Running = (
-            SinkTask(self, task, connector, is_paused)
-            if connector.kind == SINK
-            else SourceTask(self, task, connector, is_paused)
-        )
+    def launch(self, task: Task, connector: Connector, is_paused: bool, generation: int) -> Running:
+        made: Running
+        if connector.kind == SINK:
+            made = SinkTask(self, task, connector, is_paused)
+        elif self.settings.is_exactly_once:
+            made = ExactlyOnceTask(self, task, connector, is_paused, generation)
+        else:
+            made = SourceTask(self, task, connector, is_paused)
         self.running.append(made)
         return made
