@@ -547,7 +547,10 @@ class Storyteller:
         key = (id(r), began)
         found = self.barriers.get(key)
         if found is None:
-            found = self.barriers[key] = self.doings.last_of(r, began, self.index.horizon_us)
+            facts, events = self.doings.last_of(r, began, self.index.horizon_us)
+            if p.group in self.of_workers and facts.doing is Doing.IN_CALLBACK:
+                facts = replace(facts, doing=Doing.STOPPING)  # what a worker does there
+            found = self.barriers[key] = facts, events
         return found
 
     def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> Told:

@@ -52,6 +52,9 @@ DOINGS: dict[Doing, DoingCard] = {
         "its callback is over",
         hint=hanging.listener,
     ),
+    Doing.STOPPING: DoingCard(
+        "was stopping its tasks", "had stopped its tasks", "its tasks have stopped"
+    ),
     Doing.STARTING: DoingCard("was starting"),
     Doing.JOINING: DoingCard("was joining"),
     Doing.AWAY: DoingCard("was away", silent="was away"),
