@@ -10,6 +10,7 @@ import pytest
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.streams.hosts import Host
+from rebalsim.simulation.streams.stream_thread import StreamThread
 from rebalsim.simulation.world import play
 from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
@@ -255,3 +256,27 @@ horizon: 10m
     lengths = [longest(run_once(scenario, seed)) for seed in range(1, 7)]
     # transaction.timeout.ms, and up to an interval of the coordinator's looks
     assert all(10 < each < 21 for each in lengths) and max(lengths) - min(lengths) > 2
+
+
+@pytest.mark.parametrize("protocol", ["classic", "streams"])
+def test_a_quiet_time_costs_nothing_however_many_records_come(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = []
+    work = StreamThread._work
+    monkeypatch.setattr(StreamThread, "_work", lambda self: turns.append(1) or work(self))
+    text = """
+topics: {orders: {partitions: 6, rate: RATE}}
+group:
+  members: {"app-{n}": {count: 3}}
+  streams: {topology: [orders], config: {group.protocol: PROTOCOL}}
+script: [{at: 5m, crash: app-0}]
+horizon: 10h
+""".replace("PROTOCOL", protocol)
+
+    def turns_at(rate: str) -> int:
+        turns.clear()
+        run_once(story_of(text.replace("RATE", rate).encode(), "story.yaml").check().scenario())
+        return len(turns)
+
+    assert turns_at("600000/s") < turns_at("600/s") + 300

@@ -46,7 +46,8 @@ class StreamThread(HandOver):
                 yield from self.member.pass_of_poll()
                 continue
             until = self._poll_until()
-            if self._port.now >= until:
+            never_waits = until <= self._poll_began and self._is_flooded()
+            if self._port.now >= until and not (never_waits and self._is_quiet()):
                 early = self._port.now < self._poll_began + self.settings.poll_us
                 self._had_records = early and self._records_every() != NEVER
                 self._returned_us = self._port.now
@@ -64,6 +65,10 @@ class StreamThread(HandOver):
             return self._poll_began  # a client of 2.3 does not wait while it has tasks to open
         records_us = max(self._poll_began, self._records_after(self._returned_us))
         return min(self._poll_began + self.settings.poll_us, records_us)
+
+    def _is_flooded(self) -> bool:
+        """Records come faster than it goes round: no poll ever waits."""
+        return self._records_every() <= self.timing.turn_us
 
     def _is_quiet(self) -> bool:
         """Nothing is under way that a turn of the loop would move on."""
