@@ -81,6 +81,8 @@ class Causes:
         """The cause of a pause."""
         first = rounds[0] if rounds else None
         kind, consumer, at = self._kind(p, phases, first)
+        if kind is CauseKind.STUCK and self._was_not_ready(p):
+            kind = CauseKind.NOT_READY
         disturbance = first.disturbance if first is not None else -1
         if p.why is PauseStart.CALLBACK and first is not None:
             _, blamed, since = self._of_disturbance(first)
@@ -112,6 +114,10 @@ class Causes:
             disturbance,
             tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)),
         )
+
+    def _was_not_ready(self, p: Pause) -> bool:
+        began = self.index.events[p.start_event] if p.start_event >= 0 else None
+        return type(began) is ev.HandlerStuck and began.why == "not-ready"
 
     def _poison_of(self, p: Pause) -> int:
         """The number of the action that put the record there on which the owner got stuck; −1 if

@@ -17,6 +17,7 @@ class CauseKind(StrEnum):
     FATAL = "fatal"  # an error of its own ended it
     FROZE = "froze"
     STUCK = "stuck"
+    NOT_READY = "not-ready"  # Kafka Streams: its group was not, and nobody in it processed anything
     COMMIT_UNANSWERED = "commit-unanswered"
     POLL_INTERVAL_EXCEEDED = "poll-interval-exceeded"
     SESSION_EXPIRED = "session-expired"

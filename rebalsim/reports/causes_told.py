@@ -29,6 +29,9 @@ CAUSES: dict[CauseKind, CauseCard] = {
     CauseKind.FATAL: CauseCard("after {c} died of an error", "{c}'s death of an error"),
     CauseKind.FROZE: CauseCard("after {c} froze", "{c}'s freeze"),
     CauseKind.STUCK: CauseCard("when {c}'s handler got stuck", "{c}'s stuck handler"),
+    CauseKind.NOT_READY: CauseCard(
+        "while the group was not ready, as {c} had heard", "{c}'s group that was not ready"
+    ),
     CauseKind.COMMIT_UNANSWERED: CauseCard("when {c}'s commit was not answered"),
     CauseKind.POLL_INTERVAL_EXCEEDED: CauseCard(
         "when {c} outlasted max.poll.interval.ms", "{c}'s outlasting max.poll.interval.ms"

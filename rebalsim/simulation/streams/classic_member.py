@@ -30,6 +30,7 @@ from rebalsim.protocol.messages import (
 from rebalsim.simulation.streams.application import ThreadSettings
 from rebalsim.simulation.streams.caller import REQUEST_TIMEOUT_US, Caller
 from rebalsim.simulation.streams.hosts import RETRY_BACKOFF_US, WITHOUT_COORDINATOR, ClassicHost
+from rebalsim.simulation.streams.metadata import Metadata
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.resting import Beats
 
@@ -78,8 +79,7 @@ class ClassicMember:
         self._why = "first join"
         self._caller = Caller(port, host, thread, self._found_coordinator)
         self._leads = False
-        self._born_us = port.now
-        self._refreshed_us = 0  # its metadata, out of turn
+        self.metadata = Metadata(port, settings.metadata_age_us)
 
     # ------------------------------------------------------------------------ what the thread asks
 
@@ -298,23 +298,16 @@ class ClassicMember:
 
     # -------------------------------------------------------------------------------- metadata
 
-    @property
-    def metadata_us(self) -> int:
-        """As of when it knows the brokers' topics: every metadata.max.age.ms it asks for them."""
-        age_us = self._settings.metadata_age_us
-        turns = (self._port.now - self._born_us) // age_us
-        return max(self._refreshed_us, self._born_us + turns * age_us)
-
     def topics_changed(self, *, is_gone: bool) -> None:
         """It sees that when its metadata are due; what it reads and is gone, at the next fetch."""
-        due_us = self.metadata_us + self._settings.metadata_age_us
+        due_us = self.metadata.due_us
         if is_gone and self._thread.tasks:
             due_us = self._port.now + RETRY_BACKOFF_US
         self._port.call(due_us, self._topics_seen)
 
     def _topics_seen(self, _: object) -> None:
         """The leader minds the topics, and nobody else."""
-        self._refreshed_us = self._port.now
+        self.metadata.refreshed()
         if self._leads and self.generation >= 0 and not self._gone and not self._frozen:
             self.request_rejoin("cached metadata has changed")
 

@@ -144,7 +144,7 @@ def set_rate(stage: Stage, name: str, deed: SetRate) -> Carried:
 def poison(stage: Stage, name: str, deed: Poison) -> Carried:
     """From now on it is there, or comes when its offset does."""
     partition = Partition(deed.topic, deed.partition)
-    _tell(stage, name, deed, deed.topic)
+    _tell(stage, name, deed, str(partition), deed.topic)
     while deed.offset is not None:
         come, rate = stage.world.come(partition)
         if come >= deed.offset:

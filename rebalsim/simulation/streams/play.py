@@ -257,7 +257,7 @@ class StreamsWorld:
         """
         now = self.port.now
         settings = self._application.assigning
-        seen = self.topics.seen(member.metadata_us)
+        seen = self.topics.seen(member.metadata.as_of_us)
         if seen.error == "MissingSourceTopicException":
             return _ended(seen, claims)
         if seen.error:
@@ -282,7 +282,7 @@ class StreamsWorld:
 
     def _assigned(self, claims: Sequence[ThreadClaim], member: ClassicMember) -> LeaderAnswer:
         now = self.port.now
-        topology = self.topics.seen(member.metadata_us).topology
+        topology = self.topics.seen(member.metadata.as_of_us).topology
         ends = {task: self._progresses.end(task, now) for task in topology.changelogs}
         return leader.assign(
             OLD_ASSIGNOR if member.is_old else self._application.assignor,

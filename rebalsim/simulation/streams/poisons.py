@@ -59,7 +59,7 @@ class Poisons:
         poison.delivered += 1
         length_us = poison.draw_us()
         if length_us:
-            thread.hang(length_us)
+            thread.hang(length_us, "poisoned")
         self._port.call(self._port.now + length_us, self._handled, (poison, thread))
 
     def _handled(self, struck: tuple[Poison, StreamThread]) -> None:

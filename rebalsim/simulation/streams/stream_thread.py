@@ -116,14 +116,14 @@ class StreamThread(HandOver):
             self._next_rebalance = None
             self.member.request_rejoin(f"triggered followup rebalance scheduled for {due // 1000}")
 
-    def hang(self, length_us: int) -> None:
+    def hang(self, length_us: int, what: str = "stuck") -> None:
         """The handler is stuck: no poll, no progress."""
         self.member.rouse()
         self._stuck_until = self._port.now + length_us
         for task in self.tasks.values():
             if task.active and task.phase is Phase.RUNNING:
                 self._stop(task, commits=False)
-                self._tell_task(task, "stuck")
+                self._tell_task(task, what)
         self._port.call(self._stuck_until, self._unhang)
         self.wake()
 

@@ -17,6 +17,7 @@ STOPS = {
     "frozen": "frozen",
     "cut-off": "cut off",
     "stuck": "stuck",
+    "poisoned": "stuck",
     "not-ready": "not ready",
 }
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from rebalsim.assignors.streams.tasks import TaskId
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.scenario import Group, Scenario
@@ -33,6 +34,7 @@ from rebalsim.trace import streams_events as se
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
+_STUCK = {"stuck": "hang", "poisoned": "poison", "not-ready": "not-ready"}
 _OF_NO_GROUP = ("Fenced", "BrokerChanged", "TopicChanged")
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 
@@ -69,6 +71,7 @@ class Teller:
         app = group.streams
         assert app is not None
         self._app = app
+        self._instances = set(_specs(scenario, group))
         self._threads = _most_threads(scenario, app.config.num_stream_threads)
         self._lives: dict[str, int] = {}  # instance → the threads of its life
         self._is_new = app.config.group_protocol == "streams"
@@ -99,8 +102,8 @@ class Teller:
         told.append(Heard(at_us, "", 0, "ScriptActed", facts))
 
     def _threads_named(self, told: list[Happening], target: str) -> list[str]:
-        """An instance's threads; a broker or a topic by its own name."""
-        if target in self._application.topics or target.startswith("broker-"):
+        """An instance's threads; a broker, a topic or a partition by its own name."""
+        if target not in self._instances:
             return [target]
         count = _threads_of(told, target) or self._app.config.num_stream_threads
         return [self.name_of(target, number + 1) for number in range(count)]
@@ -148,12 +151,7 @@ class Teller:
             header.topics[name] = TopicFacts(
                 topics.first[name], rates, (), sizes.get(name, 1000), growth
             )
-        specs = {spec.name: spec for spec in self._group.consumers}
-        for action in scenario.script:
-            for field in ("consumers", "joiners", "surge_consumers"):
-                for spec in getattr(action.deed, field, ()):
-                    if not isinstance(spec, str):
-                        specs[spec.name] = spec
+        specs = _specs(scenario, self._group)
         up = {h.instance for h in told if isinstance(h, InstanceChanged)}
         for name, spec in specs.items():
             if name in up or spec.starts_at is not None:
@@ -279,10 +277,8 @@ class Teller:
             return [self._restoration(key, h.at_us, h.left, "given-up")]
         if h.what in ("running", "ready", "resumed", "continued"):
             return self._running(h, name, inputs)
-        if h.what == "stuck":
-            return [ev.HandlerStuck(h.at_us, name, "hang", inputs)]
-        if h.what == "not-ready":
-            return [ev.HandlerStuck(h.at_us, name, "not-ready", inputs)]
+        if h.what in _STUCK:
+            return [ev.HandlerStuck(h.at_us, name, _STUCK[h.what], inputs)]
         return []
 
     def _restoration(
@@ -339,6 +335,17 @@ class Teller:
         if h.what in ("closed", "killed", "lost"):
             return [se.StandbyEnded(h.at_us, name, str(h.task), inputs)]
         return []
+
+
+def _specs(scenario: Scenario, group: Group) -> dict[str, Consumer]:
+    """Every instance of the application, those that come with the script too."""
+    specs = {spec.name: spec for spec in group.consumers}
+    for action in scenario.script:
+        for field in ("consumers", "joiners", "surge_consumers"):
+            for spec in getattr(action.deed, field, ()):
+                if not isinstance(spec, str):
+                    specs[spec.name] = spec
+    return specs
 
 
 _TOLD: dict[type, Callable[..., list[TraceEvent]]] = {
