@@ -241,6 +241,7 @@ class Heartbeat(Deed):
 
     consumers: tuple[str, ...]
     in_us: int = 0
+    late_us: int = 0  # … and leaves so much later than it is due
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from rebalsim.one_run import run_once
 from rebalsim.worlds.logs.observation import GroupStory
 
 
-def aligned(story: GroupStory, costs: Costs | None = None) -> Written:
-    """The story's scenario with each start at its moment. `costs`: others than what was observed."""
-    written = to_scenario(story, costs)
+def aligned(story: GroupStory, costs: Costs | None = None, is_static: bool = False) -> Written:
+    """The story's scenario with each start at its moment. `costs`: others than what was observed;
+    `is_static`: with an instance id for each process, kept over its lives.
+    """
+    written = to_scenario(story, costs, is_static=is_static)
     played = run_once(scenario_in(written.text)).analysis
-    return to_scenario(story, costs, shifts_of(written, played))
+    return to_scenario(story, costs, shifts_of(written, played), is_static)

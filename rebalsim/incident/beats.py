@@ -31,11 +31,12 @@ _SETTLED = ("joined", "synced", "assigned")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Beat:
-    """From `at_us` on a life's next heartbeat is `in_us` away."""
+    """From `at_us` on a life's next heartbeat is `in_us` away, and leaves `late_us` late."""
 
     at_us: int
     life: str
     in_us: int = 0
+    late_us: int = 0
 
 
 def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[Beat]:
@@ -50,7 +51,11 @@ def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[Beat]:
             (b.at_us for b in life.blows if b.what in ("crash", "leave")), default=life.end_us
         )
         mine = (*before, *((at, 0) for at in _last_ones(story, life, every)))
-        found |= {Beat(at, life.name, late) for at, late in mine if life.begin_us < at < gone}
+        found |= {
+            Beat(at, life.name, min(us, every), max(0, us - every))
+            for at, us in mine
+            if life.begin_us < at < gone
+        }
     return sorted(found)
 
 

@@ -11,6 +11,7 @@ from rebalsim.domain.remedy import Remedy
 from rebalsim.incident.align import aligned
 from rebalsim.incident.disturbance import Disturbance, disturbances_of
 from rebalsim.incident.replay import Held, hold, story_in
+from rebalsim.incident.static import static_remedy
 from rebalsim.incident.to_scenario import Written
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 
@@ -58,7 +59,8 @@ def try_again(incident: Incident, events: int = DEFAULT_EVENTS) -> None:
         if held.is_believed and events:
             incident.is_tried = True
             found = remedies_of(story_in(written.text), events)
-            incident.remedies = _best_first([r for rs in found.values() for r in rs])
+            listed = [r for rs in found.values() for r in rs]
+            incident.remedies = _best_first(listed + static_remedy(story, written, events))
     except RebalsimError as e:
         incident.why_not = f"what was observed cannot be played ({str(e).splitlines()[0]})"
 

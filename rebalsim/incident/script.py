@@ -35,15 +35,16 @@ def _blow(blow: Blow, life: Life, zero: int) -> str:
 
 def _beats(story: GroupStory, lives: Sequence[Life], zero: int) -> list[Entry]:
     """Heartbeats, those that are alike together."""
-    together: dict[tuple[int, int], list[str]] = {}
+    together: dict[tuple[int, int, int], list[str]] = {}
     for beat in beats_of(story, lives):
         if beat.at_us > zero:
-            key = (beat.at_us - zero) // 1_000, beat.in_us // 1_000
+            key = (beat.at_us - zero) // 1_000, beat.in_us // 1_000, beat.late_us // 1_000
             together.setdefault(key, []).append(spell_name(beat.life))
     found = []
-    for (ms, late), names in together.items():
+    for (ms, due, late), names in together.items():
         who = f"[{', '.join(names)}]"
-        what = f"{{members: {who}, in: {late}ms}}" if late > 0 else who
+        when = [f"{key}: {us}ms" for key, us in (("in", due), ("late", late)) if us > 0]
+        what = f"{{members: {who}, {', '.join(when)}}}" if when else who
         found.append((ms * 1_000, f"  - {{at: {ms}ms, heartbeat: {what}}}"))
     return found
 

@@ -34,12 +34,17 @@ class Written:
 
 
 def to_scenario(
-    story: GroupStory, costs: Costs | None = None, shifts: Mapping[str, int] | None = None
+    story: GroupStory,
+    costs: Costs | None = None,
+    shifts: Mapping[str, int] | None = None,
+    is_static: bool = False,
 ) -> Written:
     """The story's YAML. `costs`: what calls and assignments take, if not what they took.
     `shifts`: by how much each life must be started otherwise, so that it joins when it did.
+    `is_static`: with an instance id for each process.
     """
     lives = lives_of(story)
+    instances = {id(v): v.instance or (v.name if is_static else "") for v in story.voices}
     zero = min((x.begin_us for x in lives), default=last_us(story)) - LEAD_US
     costs = costs or AsObserved.of(story)
     lines = [
@@ -50,7 +55,7 @@ def to_scenario(
         lines.append(f'kafka: "{version}"')
     lines += [*cluster_lines(story), "topics:", *_topics(story), "groups:"]
     lines += [f"  {spell_name(story.name)}:", *_shared(story, costs)]
-    members, joins = _members(story, lives, costs, zero, shifts or {})
+    members, joins = _members(story, lives, costs, zero, shifts or {}, instances)
     lines += ["    members:", *members]
     script = sorted(joins + script_of(story, lives, zero))
     if script:
@@ -61,15 +66,20 @@ def to_scenario(
 
 
 def _members(
-    story: GroupStory, lives: list[Life], costs: Costs, zero: int, shifts: Mapping[str, int]
+    story: GroupStory,
+    lives: list[Life],
+    costs: Costs,
+    zero: int,
+    shifts: Mapping[str, int],
+    instances: Mapping[int, str],
 ) -> tuple[list[str], list[tuple[int, str]]]:
     """The members, and the script's entries for instances that came again."""
     lines, joins = [], []
     there: set[str] = set()
     for life in lives:
         at = life.begin_us - zero - BEFORE_JOIN_US + shifts.get(life.name, 0)
-        name, instance = spell_name(life.name), life.voice.instance
-        fields = _fields(life, story, costs)
+        name, instance = spell_name(life.name), instances[id(life.voice)]
+        fields = _fields(life, story, costs, instance)
         if instance and instance in there:
             named = f"join: {{names: [{name}], {', '.join(fields)}}}"
             joins.append((at, f"  - {{at: {spell_ms(at)}, {named}}}"))
@@ -102,13 +112,13 @@ def _shared(story: GroupStory, costs: Costs) -> list[str]:
     return lines
 
 
-def _fields(life: Life, story: GroupStory, costs: Costs) -> list[str]:
+def _fields(life: Life, story: GroupStory, costs: Costs, instance: str) -> list[str]:
     """Its own settings: its instance, or the beginning of its member id, by which assignors go; and
     what its listener's calls take.
     """
     fields = []
-    if life.voice.instance:
-        fields.append(f"group.instance.id: {spell_name(life.voice.instance)}")
+    if instance:
+        fields.append(f"group.instance.id: {spell_name(instance)}")
     elif not is_consumer_group(story) and (client := client_id_of(life)):
         fields.append(f"config: {{client.id: {spell_name(client)}}}")
     if any(blow.what in ("crash", "freeze") for blow in life.blows):

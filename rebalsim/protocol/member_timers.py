@@ -80,3 +80,8 @@ def backoff_us(attempt: int, first_us: int, most_us: int, jitter: float) -> int:
     most.
     """
     return min(most_us, int(first_us * (1 << min(attempt, 30)) * jitter))
+
+
+def within(in_us: int, interval_us: int) -> int:
+    """The first of beats so far apart, of which one falls on this instant."""
+    return in_us % interval_us if in_us > interval_us > 0 else in_us

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import MemberTimers, backoff_us, look_on
+from rebalsim.protocol.member_timers import MemberTimers, backoff_us, look_on, within
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.simulation.engine import BEAT, Bell, Steps
 from rebalsim.simulation.network import Call
@@ -82,10 +82,12 @@ class HeartbeatThread:
         self.begin_block()
         self.plan()
 
-    def come_due(self, at_us: int) -> None:
-        """The next beat is due then, whatever the interval says; those after it keep its phase."""
+    def come_due(self, in_us: int, late_us: int) -> None:
+        """The next beat is due so much later, or as one of several until then where they come more
+        often; those after it keep its phase.
+        """
         if self.is_enabled:
-            self.timers.due_us = at_us
+            self.timers.due_us = self.engine.now + within(in_us, self.timers.interval_us) + late_us
             self.begin_block()
             self.plan()
 

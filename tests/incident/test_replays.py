@@ -14,6 +14,7 @@ from rebalsim.incident.as_logged import pauses_as_logged
 from rebalsim.incident.investigate import investigate
 from rebalsim.incident.lives import lives_of
 from rebalsim.incident.replay import hold, story_in
+from rebalsim.incident.static import longest_away_us, static_remedy
 from rebalsim.incident.told import render
 from rebalsim.incident.took import in_turn
 from rebalsim.one_run import run_once
@@ -125,3 +126,23 @@ def test_a_process_that_came_again_without_a_word_of_its_end_is_two_lives() -> N
     lives = [life for life in lives_of(story) if life.voice.name in killed]
     assert next([b.what for b in life.blows] for life in lives) == ["crash"]
     assert "handler: {commit: none}" in aligned(story).text  # its session began with its last beat
+
+
+def test_faster_heartbeats_are_tried_on_the_replay_of_a_deploy_and_help() -> None:
+    """What is known of beats says when they came as they were set, not that they could come no sooner."""
+    first = investigate(observe(sources_in([str(FOLDER / "deploy-last-night")])), events=60_000)[0]
+    assert any(t.setting == "heartbeat.interval.ms" for r in first.remedies for t in r.patch.turns)
+
+
+def test_static_membership_is_tried_where_processes_came_back() -> None:
+    story = story_of(FOLDER / "deploy-last-night")
+    written = aligned(story)
+    assert 5_000_000 < longest_away_us(written.lives) < 10_000_000
+    text = aligned(story, is_static=True).text
+    assert text.count("group.instance.id: orders-1") == 2
+    events = run_once(story_in(text).scenario("as-written")).analysis.trace.events
+    removed = [e.why for e in events if type(e) is ev.MemberRemoved]
+    assert "left" not in removed
+    assert removed.count("replaced") == 3
+    # each partition waits for its own process then, which takes longer than handing it on
+    assert static_remedy(story, written, 60_000) == []

@@ -18,7 +18,14 @@ SECTION = Section(
         WHO,
         PROCESS,
         IN_GROUP,
-        Field("in", DURATION_KIND, "How long after this moment it is due.", default="0s: now"),
+        Field(
+            "in",
+            DURATION_KIND,
+            "How long after this moment it is due; where members beat more often than that, they "
+            "beat in between, too.",
+            default="0s: now",
+        ),
+        Field("late", DURATION_KIND, "By how much it leaves later than it is due.", default="0s"),
     ),
     "When the next heartbeat of members is due; further ones follow an interval apart from it. As "
     "logs or a recording show it.",
@@ -30,11 +37,14 @@ def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
     found = script.only_consumers(
         script.seats_of(written), written, "no heartbeat of a consumer's to set"
     )
-    return Heartbeat(names_of(found), int(written.get("in") or 0)) if found else None
+    if not found:
+        return None
+    return Heartbeat(names_of(found), int(written.get("in") or 0), int(written.get("late") or 0))
 
 
 def say(deed: Heartbeat) -> str:
-    when = f" in {say_us(deed.in_us)}" if deed.in_us else ""
+    us = deed.in_us + deed.late_us
+    when = f" in {say_us(us)}" if us else ""
     return who_does(deed.consumers, "sends a heartbeat", "send a heartbeat") + when
 
 

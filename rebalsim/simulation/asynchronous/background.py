@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import backoff_us
+from rebalsim.protocol.member_timers import backoff_us, within
 from rebalsim.simulation.asynchronous.beats import Beats
 from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
 from rebalsim.simulation.asynchronous.reconciliation import Reconciliation
@@ -84,10 +84,12 @@ class Background:
         self._asks_at_us = self.engine.now
         self.turn()
 
-    def come_due(self, at_us: int) -> None:
-        """The next beat is due then; those after it keep its phase."""
+    def come_due(self, in_us: int, late_us: int) -> None:
+        """The next beat is due so much later, or as one of several until then where they come more
+        often; those after it keep its phase.
+        """
         if self.is_enabled and self.consumer.member.is_in_group:
-            self.beats.due_us = at_us
+            self.beats.due_us = self.engine.now + within(in_us, self.beats.interval_us) + late_us
             self.plan()
 
     def stop(self) -> None:

@@ -19,7 +19,7 @@ def heartbeat(world: World, name: str, deed: Heartbeat) -> Generator[Any, Any, N
         consumer = world.consumers.get(who)
         if consumer is not None and consumer.is_alive and not consumer.is_frozen:
             consumer.settle_accounts()
-            consumer.heartbeat.come_due(world.engine.now + deed.in_us)
+            consumer.heartbeat.come_due(deed.in_us, deed.late_us)
     yield from ()
 
 

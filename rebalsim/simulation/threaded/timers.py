@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import MemberTimers
+from rebalsim.protocol.member_timers import MemberTimers, within
 from rebalsim.simulation.engine import BEAT, NEVER, Bell, Steps
 
 if TYPE_CHECKING:
@@ -77,10 +77,13 @@ class OwnTimers:
             timers.due_us + timers.session_us if self.consumer.coordinator is None else NEVER
         )  # else the next beat is yet to be tried
 
-    def come_due(self, at_us: int) -> None:
-        """The next beat is due then; those after it keep its phase."""
+    def come_due(self, in_us: int, late_us: int) -> None:
+        """The next beat is due so much later, or as one of several until then where they come more
+        often; those after it keep its phase.
+        """
         if self.consumer.member.has_joined():
-            self.timers.due_us = at_us
+            now = self.consumer.engine.now
+            self.timers.due_us = now + within(in_us, self.timers.interval_us) + late_us
             self.plan()
 
     def stop(self) -> None:
