@@ -13,12 +13,17 @@ from dataclasses import dataclass
 
 from rebalsim.incident.lives import Life
 from rebalsim.worlds.logs.facts import Fact
-from rebalsim.worlds.logs.measured import ACKNOWLEDGED, beat_ms, news_of
+from rebalsim.worlds.logs.measured import (
+    ACKNOWLEDGED,
+    USUAL_MS,
+    beat_ms,
+    classic_beat_ms,
+    news_of,
+)
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
-USUAL_MS = 3_000  # every classic client's default
 NEW_MS = 5_000  # the brokers' default for the consumer protocol
 ANSWER_US = 3_000  # from a beat's leaving to its answer's being read
 NOTICED_US = 1_000_000  # from a session's end to what is made of it
@@ -42,10 +47,11 @@ class Beat:
 def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[Beat]:
     """Every beat that is known, in order."""
     new_ms = beat_ms(story) or NEW_MS
+    usual_ms = classic_beat_ms(story) or USUAL_MS
     found: set[Beat] = set()
     for life in lives:
         is_new = is_of_consumer_protocol(life.voice, story)
-        every = interval_us(life.voice, new_ms if is_new else 0)
+        every = interval_us(life.voice, new_ms if is_new else 0, usual_ms)
         before = _of_news(life, every) if is_new else _of_rounds(life, story.rounds, every)
         gone = min(
             (b.at_us for b in life.blows if b.what in ("crash", "leave")), default=life.end_us
@@ -65,12 +71,14 @@ def is_of_consumer_protocol(voice: Voice, story: GroupStory) -> bool:
     return is_told or (bool(story.rounds) and all(r.is_epoch for r in story.rounds))
 
 
-def interval_us(voice: Voice, new_ms: int) -> int:
-    """From one beat to the next, as it is set; `new_ms` under the consumer protocol."""
+def interval_us(voice: Voice, new_ms: int, usual_ms: int) -> int:
+    """From one beat to the next, as it is set; `new_ms` under the consumer protocol, `usual_ms` where
+    none is told.
+    """
     if new_ms:
         return new_ms * 1_000
     told = voice.settled("heartbeat.interval.ms")
-    return (told if told > 0 else USUAL_MS) * 1_000
+    return (told if told > 0 else usual_ms) * 1_000
 
 
 def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[tuple[int, int]]:

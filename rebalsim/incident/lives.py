@@ -15,6 +15,7 @@ from rebalsim.worlds.logs.voices import Voice
 
 BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
 # under the consumer protocol a beat sees that nobody polls: the last poll() was some time before
+LEAVES = (">PREPARE_LEAVING", ">LEAVING")
 BEFORE_BEGIN_US = 300_000
 BEFORE_BEAT_US = 60_000
 AGAIN_US = 6_000  # from a poll() that finds its member thrown out to the group's first move
@@ -144,7 +145,9 @@ def _strike(
     has_states = any(f.what == "state" for f in life.voice.facts)
     for stop in stops:
         if stop.how == "killed":
-            life.blows.append(Blow(stop.at_us, "crash"))
+            goodbye = _said_goodbye(life, stop.at_us)
+            at = goodbye if goodbye >= 0 else stop.at_us
+            life.blows.append(Blow(at, "leave" if goodbye >= 0 else "crash"))
             return
         if stop.how == "frozen":
             life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop, rounds) - stop.at_us))
@@ -158,6 +161,23 @@ def _strike(
         stays = not is_static and life.voice.id_at(life.end_us) in failed
         left = _left_well(life) and not stays
         life.blows.append(Blow(_goodbye(life, rounds), "leave" if left else "crash"))
+
+
+def _said_goodbye(life: Life, until_us: int) -> int:
+    """When a client of the consumer protocol began to leave, of which no line says that it has closed; −1
+    where it did not.
+    """
+    own: list[int] = []
+    leaves = False
+    for f in _facts(life):
+        if f.at_us > until_us:
+            break
+        if f.what in ("joined", "assigned") or f.why.endswith(">JOINING"):
+            own, leaves = [], False
+        elif f.what == "revoked" or f.why.endswith(LEAVES):
+            own.append(f.at_us)
+            leaves = leaves or f.what == "state"
+    return min(own) if leaves and own[-1] >= until_us - LONG_CLOSE_US else -1
 
 
 def _merged(blows: Sequence[Blow]) -> list[Blow]:

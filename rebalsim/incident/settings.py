@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from rebalsim.incident.beats import NEW_MS, USUAL_MS, guessed_session_us, new_session_us
+from rebalsim.incident.beats import NEW_MS, guessed_session_us, new_session_us
 from rebalsim.scenario.profiles import CLIENTS
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.measured import beat_ms
+from rebalsim.worlds.logs.measured import USUAL_MS, beat_ms, classic_beat_ms
 from rebalsim.worlds.logs.observation import GroupStory
 
 KEPT = (
@@ -82,6 +82,9 @@ def config_of(story: GroupStory) -> dict[str, str]:
             found["session.timeout.ms"] = (
                 f"{guess}   # ASK: no log tells; about so long it was silent"
             )
+    beat = 0 if is_consumer_group(story) else classic_beat_ms(story)
+    if "heartbeat.interval.ms" not in found and beat:
+        found["heartbeat.interval.ms"] = f"{beat}   # as answers came"
     if "max.poll.interval.ms" not in found and (limit := _poll_limit(story)):
         found["max.poll.interval.ms"] = limit
     offered = _assignors(story)

@@ -19,6 +19,7 @@ from rebalsim.worlds.logs.stops import LONG_CLOSE_US
 HANDLED_US = 4_000  # a SyncGroup, its answer and the turn that reads it, on a machine at rest
 AGAIN_US = 50_000  # as much later the leader is done, where nobody says when it was refused
 NOTICEABLE_US = 10_000
+BACK_US = 200_000  # so soon after a handler's return its calls come
 LONGEST_WAIT_US = 10_000_000
 LONGEST_US = 600_000_000
 TURN_US = 20_000  # the consumer protocol's client looks up so much later, as a rule
@@ -112,9 +113,9 @@ def waits_us(life: Life, what: str, rounds: Sequence[Round]) -> list[int]:
         if f.what == what and f.partitions:
             since = _told_us(mine[:place], f, ends)
             waited = f.at_us - since if since >= 0 else 0
-            told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + MUCH_US for b in life.blows)
-            most = MUCH_US if told or what == "revoked" else LONGEST_WAIT_US
-            found.append(waited if 0 <= waited < most else 0)  # longer: the application was stuck
+            most = MUCH_US if what == "revoked" else LONGEST_WAIT_US
+            told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + BACK_US for b in life.blows)
+            found.append(waited if 0 <= waited < most and not told else 0)  # else it was stuck
     return found
 
 
@@ -131,7 +132,12 @@ def _told_us(before: Sequence[Fact], f: Fact, ends: Sequence[int]) -> int:
         if x.what == "heard" and f.what == "revoked":
             return x.at_us + HANDLED_US
     place = bisect_right(ends, f.at_us) - 1
-    if place < 0 or (before and before[-1].at_us > ends[place] and before[-1].what in CALLS):
+    asked = max((x.at_us for x in before if x.what == "asking"), default=0)
+    if (
+        place < 0
+        or ends[place] < asked - MUCH_US  # of another assignment
+        or (before and before[-1].at_us > ends[place] and before[-1].what in CALLS)
+    ):
         return -1
     return ends[place] + HANDLED_US // 2
 

@@ -19,11 +19,13 @@ from rebalsim.incident.told import render
 from rebalsim.incident.took import in_turn
 from rebalsim.one_run import run_once
 from rebalsim.trace import events as ev
+from rebalsim.worlds.logs.measured import classic_beat_ms
 from rebalsim.worlds.logs.observation import GroupStory, Observation, observe, told_by
 from rebalsim.worlds.logs.sources import sources_in
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "incidents"
+RECORDED = Path(__file__).parents[1] / "reality" / "logs"
 MS = 1_000
 
 
@@ -146,3 +148,19 @@ def test_static_membership_is_tried_where_processes_came_back() -> None:
     assert removed.count("replaced") == 3
     # each partition waits for its own process then, which takes longer than handing it on
     assert static_remedy(story, written, 60_000) == []
+
+
+@pytest.mark.parametrize("name", ["crash-sticky", "scale-out-coop"])
+def test_clients_logs_alone_that_print_no_settings_replay_too(name: str) -> None:
+    story = story_of(RECORDED / name)
+    held = hold(aligned(story), story.pauses)
+    assert held.is_believed, held.misses
+
+
+def test_a_heartbeat_interval_that_nobody_prints_follows_from_when_news_came() -> None:
+    """Kafka's Java client sends no beat sooner than an interval after it has joined."""
+    story = story_of(RECORDED / "scale-out-coop")
+    assert all(v.settled("heartbeat.interval.ms") < 0 for v in story.voices)
+    assert classic_beat_ms(story) == 1_000
+    assert "heartbeat.interval.ms: 1000   # as answers came" in aligned(story).text
+    assert classic_beat_ms(story_of(FOLDER / "deploy-last-night")) == 0  # the default fits

@@ -14,6 +14,7 @@ from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.voices import Voice
 
 NOTICEABLE_US = 100_000
+USUAL_MS = 3_000  # every classic client's heartbeat interval by default
 ACKNOWLEDGED = ("ACKNOWLEDGING>STABLE", "JOINING>STABLE")
 ONE_ANSWER_US = 300_000  # calls that are nearer to each other come from one heartbeat's answer
 
@@ -159,9 +160,37 @@ def beat_ms(story: GroupStory) -> int:
         for voice in story.voices
         for settled, news in news_of(voice.facts)
     ]
+    return _usual_beat(gaps)
+
+
+def classic_beat_ms(story: GroupStory) -> int:
+    """A classic group's heartbeat interval where no log prints it; 0 where it may be the default.
+
+    Java's client sends no beat sooner than an interval after it has joined: news that came sooner than
+    the default would allow came in multiples of something shorter.
+    """
+    gaps = []
+    for voice in story.voices:
+        settled = -1
+        for f in voice.facts if dialect(voice.dialect).client == "java" else ():
+            if f.what == "joined":
+                settled = f.at_us
+            elif f.what == "heard" and settled >= 0:
+                gaps.append((f.at_us - settled) // 1_000)
+                settled = -1
+    soonest = min(gaps, default=USUAL_MS)
+    return _usual_beat([g for g in gaps if g < USUAL_MS]) if soonest < USUAL_MS * 0.95 else 0
+
+
+def _usual_beat(gaps: Sequence[int]) -> int:
+    """The longest usual interval that most of these are multiples of, and all but one no shorter than;
+    leaving out news that came with the answer to a beat that acknowledged.
+    """
+    gaps = [gap for gap in gaps if gap * 1_000 > ONE_ANSWER_US]
+    soonest = sorted(gaps)[1] if len(gaps) > 1 else 0
     for beat in (5_000, 3_000, 2_000, 1_000, 500):
-        near = [g for g in gaps if _fits(g, beat)]
-        if len(gaps) >= 2 and len(near) * 3 >= len(gaps) * 2:
+        near = [gap for gap in gaps if _fits(gap, beat)]
+        if beat <= soonest * 1.05 and len(near) * 3 >= len(gaps) * 2:
             return beat
     return 0
 

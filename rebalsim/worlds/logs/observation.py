@@ -22,7 +22,7 @@ from rebalsim.worlds.logs.naming import name_voices
 from rebalsim.worlds.logs.pauses import Pause, pauses_of
 from rebalsim.worlds.logs.rounds import Round, give_roots, rounds_of
 from rebalsim.worlds.logs.sources import Source
-from rebalsim.worlds.logs.stops import Stop, stops_of
+from rebalsim.worlds.logs.stops import Stop, poll_limit_us, stops_of
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
 from rebalsim.worlds.logs.triggers import refine
 from rebalsim.worlds.logs.voices import Voice, voices_of
@@ -159,7 +159,8 @@ def _story(name: str, facts: Sequence[Fact], mine: list[Voice]) -> GroupStory:
     give_roots(rounds)
     refine_times(mine, rounds)
     name_latecomers(rounds, facts, mine)
-    stops = [s for v in mine for s in stops_of(v, facts, rounds)]
+    poll_us = poll_limit_us(mine)
+    stops = [s for v in mine for s in stops_of(v, facts, rounds, poll_us)]
     pauses = pauses_of(mine, stops, rounds, by_id.get)
     return GroupStory(name, rounds, mine, pauses, stops, [f for f in facts if f.group])
 

@@ -8,10 +8,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.stops import Stop
-from rebalsim.worlds.logs.voices import Voice
+from rebalsim.worlds.logs.voices import OF_JAVA, Voice
 
 MOST_BEFORE_US = 30_000_000
 MOST_LATE_US = 250_000
@@ -62,7 +61,7 @@ def _changes(voices: Sequence[Voice], stops: Sequence[Stop]) -> list[_Change]:
     changes = [_Change(s.at_us, 0, "stop", s.voice, stop=s) for s in stops]
     for voice in voices:
         changes += [
-            _Change(_entered(voice.facts, n), 1, f.what, voice, f.partitions)
+            _Change(_entered(voice, n), 1, f.what, voice, f.partitions)
             for n, f in enumerate(voice.facts)
             if f.what in ("assigned", "revoked", "lost")
         ]
@@ -83,11 +82,14 @@ def _strangers(voices: Sequence[Voice], rounds: Sequence[Round]) -> list[_Change
     ]
 
 
-def _entered(facts: Sequence[Fact], place: int) -> int:
-    """When a listener was entered: between its line and the next JoinGroup, where these are apart (an
-    event loop that has other things to do).
+def _entered(voice: Voice, place: int) -> int:
+    """When a listener was entered: at its line, as Java's client does; of others between it and the next
+    JoinGroup, where these are apart (an event loop that has other things to do).
     """
+    facts = voice.facts
     f = facts[place]
+    if voice.dialect in OF_JAVA:
+        return f.at_us
     following = facts[place + 1] if place + 1 < len(facts) else None
     if f.what == "assigned" or following is None or following.what != "asking":
         return f.at_us

@@ -31,10 +31,14 @@ class Stop:
     holds_on: bool  # it still believes that it holds its partitions
 
 
-def stops_of(voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round]) -> list[Stop]:
-    """Every such moment of one consumer, in order."""
+def stops_of(
+    voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round], poll_us: int = -1
+) -> list[Stop]:
+    """Every such moment of one consumer, in order. `poll_us`: its group's max.poll.interval.ms, where its
+    own log does not tell it.
+    """
     ids = set(voice.ids)
-    found = [stop for f in voice.facts if f.what == "poll-expired" for stop in _hung(voice, f)]
+    found = [_hung(voice, f, poll_us) for f in voice.facts if f.what == "poll-expired"]
     failed = [f for f in coordinator if f.what == "failed" and f.member in ids]
     found += [_silenced(voice, f) for f in failed]
     for f in coordinator:
@@ -46,13 +50,35 @@ def stops_of(voice: Voice, coordinator: Sequence[Fact], rounds: Sequence[Round])
     return sorted(found, key=lambda s: s.at_us)
 
 
-def _hung(voice: Voice, f: Fact) -> list[Stop]:
+def _hung(voice: Voice, f: Fact, poll_us: int) -> Stop:
     limit = f.amount if f.amount > 0 else voice.settled("max.poll.interval.ms")
     if limit > 0:
-        return [Stop(f.at_us - limit * 1_000, voice, "hung", f.at_us, True)]
-    before = [x.at_us for x in voice.facts if x.what == "assigned" and x.at_us < f.at_us]
-    since = max(f.at_us - DEFAULT_POLL_MS * 1_000, before[-1] if before else 0)
-    return [Stop((since + f.at_us) // 2, voice, "hung", f.at_us, True)]
+        return Stop(f.at_us - limit * 1_000, voice, "hung", f.at_us, True)
+    if poll_us > 0:
+        return Stop(f.at_us - poll_us, voice, "hung", f.at_us, True)
+    since = max(f.at_us - DEFAULT_POLL_MS * 1_000, _called_us(voice, f))
+    return Stop((since + f.at_us) // 2, voice, "hung", f.at_us, True)
+
+
+def poll_limit_us(voices: Sequence[Voice]) -> int:
+    """max.poll.interval.ms of a group of which no log tells it: no longer than from a call of a listener,
+    which comes out of a poll(), to the expiry that followed; −1 where too few followed a call for the
+    shortest of these times to be near to it.
+    """
+    found = []
+    for voice in voices:
+        for f in voice.facts:
+            if f.what == "poll-expired" and (called := _called_us(voice, f)) > 0:
+                found.append(f.at_us - called)
+    return min(found) if len(found) > 1 else -1
+
+
+def _called_us(voice: Voice, f: Fact) -> int:
+    """When its listener was called last before this; 0 where it never was."""
+    before = [
+        x.at_us for x in voice.facts if x.what in ("assigned", "revoked") and x.at_us < f.at_us
+    ]
+    return before[-1] if before else 0
 
 
 def _silenced(voice: Voice, f: Fact) -> Stop:
