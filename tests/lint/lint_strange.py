@@ -98,7 +98,7 @@ def strange_world(chance: Random) -> Scenario:
                 chance.choice((0.0, 1.0)),
                 chance.choice((0.0, 1.0)),
             ),
-            assignor_cost=AssignorCost(time(), time()),
+            assignor_cost=AssignorCost(draw(), time()),
             starts_at=draw() if starts and chance.random() < 0.8 else None,
         )
 

@@ -16,7 +16,7 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.connect import ConnectCluster, Connector, WorkerConfig
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
-from rebalsim.domain.draws import Draw
+from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Broker, Cluster, Scenario, Topic
 from rebalsim.domain.script import (
@@ -135,12 +135,18 @@ CASES = [
     # sync-timeout-under-assignor: 100 × 1000 × 400 µs = 40 s
     Case(
         "sync-timeout-under-assignor",
-        world(*members(100, assignor_cost=AssignorCost(0, 400)), topics=(topic(partitions=1000),)),
+        world(
+            *members(100, assignor_cost=AssignorCost(NOTHING, 400)),
+            topics=(topic(partitions=1000),),
+        ),
         ("40.0 s", "30.0 s", "100 members and 1000 partitions"),
     ),
     Case(
         "sync-timeout-under-assignor",
-        world(*members(100, assignor_cost=AssignorCost(0, 200)), topics=(topic(partitions=1000),)),
+        world(
+            *members(100, assignor_cost=AssignorCost(NOTHING, 200)),
+            topics=(topic(partitions=1000),),
+        ),
     ),
     # initial-delay-under-start-spread: starts at 0, 10, 20 s; the delay is over 3 s after the first
     Case(
