@@ -67,7 +67,7 @@ def roll(
     last = AFTER
     olds, news = [old for old, _ in pairs], [new for _, new in pairs]
     for old, new in pairs:
-        for one in rolls_of([new], last):
+        for one in rolls_of([new], last, is_alone=len(pairs) == 1):
             if restarts.get(workload_of(new, one), True):
                 lines += _rolled(one, "deploy", deployed(one, old, new, configs, pairs))
                 last = one.begin + one.longest_seconds + 60

@@ -47,12 +47,14 @@ class Roll:
         return "{" + ", ".join(parts) + "}"
 
 
-def rolls_of(plays: list[Play], begin: int = AFTER) -> list[Roll]:
-    """One after another, so that each is seen for itself."""
+def rolls_of(plays: list[Play], begin: int = AFTER, is_alone: bool = True) -> list[Roll]:
+    """One after another, so that each is seen for itself; `is_alone`: no others are in the story."""
     made: list[Roll] = []
     for play in plays:
         for pods in play.pods:
-            roll = roll_of(play, pods, begin, many=len(plays) > 1 or len(play.pods) > 1)
+            roll = roll_of(
+                play, pods, begin, many=not is_alone or len(plays) > 1 or len(play.pods) > 1
+            )
             if roll is not None:
                 made.append(roll)
                 begin += roll.longest_seconds + 60

@@ -220,6 +220,17 @@ def test_of_two_clusters_none_is_played_and_that_is_said() -> None:
     assert "hub and two: a scenario holds one" in left_out(made)[0]
 
 
+def test_several_groups_and_a_cluster_are_rolled_one_after_another() -> None:
+    blue = DEPLOYMENT.format(name="blue", key="KAFKA_TOPIC", value="a")
+    green = DEPLOYMENT.format(name="green", key="KAFKA_TOPIC", value="b").replace(
+        "KAFKA_GROUP_ID, value: g", "KAFKA_GROUP_ID, value: h"
+    )
+    files = [("b.yaml", blue), ("g.yaml", green), ("w.yaml", WORKERS), ("sink.json", SINK)]
+    told = preview(None, side_of("new", files), advise=False)
+    assert told.title == "A restart of blue, green, hub" and len(told.rollouts) == 3
+    assert row_of(told, "longest task pause").deploy not in ("0 s", "-")
+
+
 def test_a_preview_of_groups_that_have_nothing_in_common_is_called_after_the_new_one() -> None:
     blue = DEPLOYMENT.format(name="blue", key="KAFKA_TOPIC", value="a")
     told = preview(
