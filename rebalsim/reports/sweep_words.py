@@ -56,8 +56,8 @@ def cheaper_said(answer: Answer, point: PointSaid) -> str:
     if name == "cost":
         return f"{values[0]} instead of {values[1]} a month"
     said = f"{name} {values[0]} instead of {values[1]}"
-    if answer.has_costs:
-        money = [say_money(answer, p.cost_per_hour) for p in (point, best)]
+    money = [say_money(answer, p.cost_per_hour) for p in (point, best)]
+    if answer.has_costs and money[0] != money[1]:
         said += f", {money[0]} instead of {money[1]} a month"
     return said
 
