@@ -48,16 +48,22 @@ class LagBook:
         return found
 
     def _marked(self, trace: Trace) -> bool:
-        corners = self.corners
+        corners, horizon = self.corners, self.horizon_us
+        beyond: dict[tuple[str, Partition], tuple[int, float]] = {}
         for e in trace.events:
             if type(e) is ev.LagMarked:
-                if e.at_us > self.horizon_us:
-                    break
                 key = (e.group, e.partition)
+                if e.at_us > horizon:
+                    beyond.setdefault(key, (e.at_us, float(e.records)))
+                    continue
                 found = corners.get(key)
                 if found is None:
                     found = corners[key] = []
                 found.append((e.at_us, float(e.records)))
+        for key, then in beyond.items():
+            if (curve := corners.get(key)) and curve[-1][0] < horizon:
+                # the simulation marks where it ends; a part of what it told ends on the way
+                curve.append((horizon, _value([curve[-1], then], horizon) or 0.0))
         return bool(corners)
 
     def _delivered(self, trace: Trace, group: str) -> None:

@@ -14,6 +14,7 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.pending import pending_of
+from rebalsim.analysis.redrawing import is_within_redrawing
 from rebalsim.analysis.selecting import (
     OF_WHOLE_PAUSES,
     selected_disturbances,
@@ -29,7 +30,8 @@ from rebalsim.domain.pause_start import PauseStart
 
 AT_MOST, AT_LEAST = ("<=", "<"), (">=", ">")
 
-# Once so much, always so much: what is at least that stays so.
+# Once so much, always so much: what is at least that stays so. Not ages: records that wait at the
+# end look handled as far as a line of lag runs there.
 _ONLY_GROWS = {
     "longest_pause",
     "partition_seconds",
@@ -45,7 +47,6 @@ _ONLY_GROWS = {
     "member_seconds",
     "duplicates",
     "skipped",
-    "record_age_max",
     "rebalance_latency_max",
     "rebalance_latency_total",
     "rebalance_total",
@@ -90,13 +91,15 @@ def why_open(
             return tuple(_pauses(a, s, _may_be_shorter))
         return tuple(_pauses(a, s)) if metric in _COUNTED else ()
     if s.until_us is not None and s.until_us <= a.horizon_us:
-        return tuple(_beyond_window(a, metric, s))
+        return tuple(_beyond_window(a, metric, s, room))
     found = [*_pauses(a, s), *_whats_under_way(a, s), *_of_records(a, metric, s)]
     if (op not in AT_LEAST and metric in _GROWS_WITH_TIME) or (
         op not in AT_MOST and metric in _FALLS_WITH_TIME
     ):
         found.append(OpenEnd(OpenEndKind.TIME_MOVES_IT))
-    if not found and _is_within_sway(a, metric, s, room):
+    if not found and (
+        _is_within_sway(a, metric, s, room) or is_within_redrawing(a, metric, s, room)
+    ):
         found.append(OpenEnd(OpenEndKind.LAG_SWAYS))
     return tuple(dict.fromkeys(found))
 
@@ -157,12 +160,14 @@ def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[OpenEnd, ...]:
     return tuple(dict.fromkeys([*_pauses(a, s), *_whats_under_way(a, s, with_again=False)]))
 
 
-def _beyond_window(a: Findings, metric: str, s: Selection) -> list[OpenEnd]:
+def _beyond_window(a: Findings, metric: str, s: Selection, room: float | None) -> list[OpenEnd]:
     if metric == "settle_time":
         return _unsettled(a, s)
-    if metric == "time_to_catch_up":
-        return [*_pauses(a, s), *_of_records(a, metric, s)]
-    return _pauses(a, s) if metric in _LASTS else []
+    found = _pauses(a, s) if metric in (*_LASTS, "time_to_catch_up") else []
+    found += _of_records(a, metric, s) if metric == "time_to_catch_up" else []
+    if not found and is_within_redrawing(a, metric, s, room):
+        found.append(OpenEnd(OpenEndKind.LAG_SWAYS))
+    return found
 
 
 def _unsettled(a: Findings, s: Selection) -> list[OpenEnd]:
