@@ -64,6 +64,11 @@ class Commits:
         """Does the application wait for the answer to a commit of its own with each batch?"""
         return not self.is_auto and bool(self.consumer.spec.handler.commit.startswith("sync"))
 
+    @property
+    def are_made_by_handler(self) -> bool:
+        """Does the application commit each batch itself?"""
+        return not self.is_auto and self.consumer.spec.handler.commit not in ("auto", "none")
+
     def goes_through(self) -> bool:
         """Does an application that waits for its commits get an answer at once? Else it does not
         keep up, whatever its handler does.
@@ -80,10 +85,15 @@ class Commits:
         )
 
     def can_be_reckoned(self) -> bool:
-        """Is the answer to each batch's own commit known in advance, if anybody waits for it? It
-        is not where the log may take too long.
+        """Is the answer to each batch's own commit known in advance, if there are any? It is not
+        where the client refuses to commit, nor, if anybody waits for it, where the log may take
+        too long.
         """
-        return not self.is_awaited or (self.goes_through() and self.consumer.host.writes_in_time)
+        if not self.are_made_by_handler:
+            return True
+        return self.may_commit() and (
+            not self.is_awaited or (self.goes_through() and self.consumer.host.writes_in_time)
+        )
 
     def each_batch_us(self) -> int:
         """What a batch's own commit adds to its handling: a round trip and the write, where the
@@ -132,8 +142,11 @@ class Commits:
             self.waiting.append(offsets)
             if not self.consumer.is_looking_up:
                 self.consumer.look_up_coordinator()
-        elif offsets and self.request(offsets, self._async_answered) is not None:
-            self.under_way += 1
+        elif offsets:
+            if self.request(offsets, self._async_answered) is None:
+                self._refused_here()  # its callback hears it at once
+            else:
+                self.under_way += 1
 
     def send_waiting(self) -> None:
         """The look-up is over: what waited for it goes now, or fails with it."""
@@ -150,6 +163,12 @@ class Commits:
     def _async_answered(self, call: Call, response: Any) -> None:
         self.under_way -= 1
         self.outcome(call, response)
+
+    def _refused_here(self) -> None:
+        """The client refuses by itself: it is joining, or no member (sendOffsetCommitRequest)."""
+        is_out = self.consumer.member.state is MemberState.UNJOINED
+        name = "CommitFailed" if is_out else "RebalanceInProgress"
+        self.consumer.tell(CommitRefused(self.engine.now, self.consumer.name, name))
 
     def may_commit(self) -> bool:
         """Does the client send commits at all just now?"""
@@ -250,12 +269,7 @@ class Commits:
                 offsets, lambda call, response, box=box: box.append((call, response))
             )
             if call is None:
-                name = (
-                    "CommitFailed"
-                    if consumer.member.state is MemberState.UNJOINED
-                    else "RebalanceInProgress"
-                )
-                consumer.tell(CommitRefused(self.engine.now, consumer.name, name))
+                self._refused_here()
                 return "rebalancing" if consumer.member.is_rebalancing() else "failed"
             while not box:
                 if self.engine.now >= until_us:

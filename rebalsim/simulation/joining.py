@@ -84,6 +84,8 @@ class Joining:
         config = consumer.config
         if consumer.feed.cycle is not None:
             consumer.commits.make_up()
+            if consumer.commits.are_made_by_handler:  # each is refused from now on
+                consumer.break_cycle()
         member.state = MemberState.PREPARING
         self.is_pending = True
         self.result = None

@@ -50,6 +50,7 @@ class Judgement:
     pauses: list[PauseError] = field(default_factory=list)
     events: int = 0
     events_right: int = 0
+    commits_refused: tuple[int, int] = (0, 0)  # theirs, ours
     differing: list[str] = field(default_factory=list)  # members whose callbacks differ
 
 
@@ -115,6 +116,8 @@ def judge(document: dict[str, Any], prediction: dict[str, Any]) -> Judgement:
     """Hold a prediction against the recording."""
     joined = [event["generation"] for event in document["events"] if event["ev"] == "joined"]
     result = Judgement((max(joined, default=0), prediction.get("generations")))
+    refused = sum(event["ev"] == "commit_failed" for event in document["events"])
+    result.commits_refused = refused, prediction.get("commits_refused", 0)
     _judge_callbacks(result, callbacks_of(document), prediction["callbacks"])
     _judge_pauses(result, document, prediction["pauses"])
     return result
@@ -227,6 +230,8 @@ def total(judgements: Iterable[Judgement]) -> dict[str, Any]:
         ),
         "events_percent": _mean([r.events_right / r.events for r in results if r.events]),
         "pause_error_ms": [_at(pauses, 0.5), _at(pauses, 0.95)],
+        "commits_refused": sum(result.commits_refused[1] for result in results),
+        "commits_refused_recorded": sum(result.commits_refused[0] for result in results),
     }
 
 

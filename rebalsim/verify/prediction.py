@@ -7,7 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.ids import Partition
-from rebalsim.trace.events import CallbackBegan, GenerationJoined, RecordsDelivered
+from rebalsim.trace.events import (
+    CallbackBegan,
+    CommitRefused,
+    GenerationJoined,
+    RecordsDelivered,
+)
 from rebalsim.trace.trace import Trace
 
 TOLD_MS = 50  # shorter gaps are the ordinary spacing of batches
@@ -15,7 +20,7 @@ TOLD_MS = 50  # shorter gaps are the ordinary spacing of batches
 
 def prediction_of(trace: Trace) -> dict[str, Any]:
     """The prediction in the judge's form; the trace must hold every batch (wire)."""
-    generations = 0
+    generations = refused = 0
     callbacks: list[dict[str, Any]] = []
     pauses: list[dict[str, Any]] = []
     owner: dict[Partition, str | None] = {}
@@ -51,4 +56,11 @@ def prediction_of(trace: Trace) -> dict[str, Any]:
                 )
         elif kind is GenerationJoined:
             generations = max(generations, event.generation)
-    return {"generations": generations, "callbacks": callbacks, "pauses": pauses}
+        elif kind is CommitRefused and trace.header.consumers[event.consumer].commit:
+            refused += 1  # one that the application itself made
+    return {
+        "generations": generations,
+        "callbacks": callbacks,
+        "pauses": pauses,
+        "commits_refused": refused,
+    }
