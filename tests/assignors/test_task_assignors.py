@@ -77,7 +77,7 @@ def test_every_task_has_one_owner_and_its_standbys_other_instances(
     ]
     answer = ask(topo, claims, settings=TaskAssignorSettings(num_standby_replicas=k))
     owners = [task for share in answer.shares.values() for task in share.active]
-    assert sorted(owners) == topo.tasks
+    assert tuple(sorted(owners)) == topo.tasks
     for task in topo.stateful:
         holders = [p for p, (active, standby) in answer.decided.items() if task in active | standby]
         assert len(holders) == min(1 + k, len(processes))
