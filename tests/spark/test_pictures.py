@@ -82,7 +82,7 @@ def test_the_pages_answer_is_what_is_played() -> None:
             say_metric("lag_peak", played["lag_peak"]),
         ) == ("pass", pause, lag)
         assert say_busy(played["fullest"]) == ("90 %" if members == "80" else "60 %")
-    cheaper = next(row for row in player.play(12, 1) if row["variant"] == "eager")
+    cheaper = next(row for row in player.play(12, 1) if row["variant"] == "cooperative")
     assert [b["budget"] for b in cheaper["budgets"] if b["verdict"] == "fail"] == [
         "time_to_catch_up <= 5m"
     ]
