@@ -33,6 +33,8 @@ class LagBook:
         self.delivered: dict[
             tuple[str, Partition], list[tuple[float, float, float]]
         ] = {}  # recordings: oldest, youngest, records
+        # lines that were run on to the end alone: what was handled meanwhile is not known to be done
+        self._half_way: dict[tuple[str, Partition], None] = {}
         self.is_marked = self._marked(trace)
         if not self.is_marked:
             self._delivered(trace, only_group)
@@ -64,6 +66,7 @@ class LagBook:
             if (curve := corners.get(key)) and curve[-1][0] < horizon:
                 # the simulation marks where it ends; a part of what it told ends on the way
                 curve.append((horizon, _value([curve[-1], then], horizon) or 0.0))
+                self._half_way[key] = None
         return bool(corners)
 
     def _delivered(self, trace: Trace, group: str) -> None:
@@ -96,7 +99,7 @@ class LagBook:
             return
         waited = corners[0][1] - arrivals.count(corners[0][0])  # what was there before the start
         handled_before, age_before = None, 0.0
-        for at, lag in corners:
+        for at, lag in corners[:-1] if key in self._half_way else corners:
             handled = arrivals.count(at) + waited - lag
             age = at - arrivals.instant(handled - waited, at) if lag > 0 else 0.0
             if handled_before is not None and handled > handled_before:
