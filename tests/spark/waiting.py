@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from pathlib import Path
@@ -10,9 +11,9 @@ PATIENCE_S = 120
 
 
 def until_a_chunk_is_done(out: Path, process: subprocess.Popen[str]) -> None:
-    """Until the sweep into this folder has its first rows, while it goes on."""
+    """Until the sweep into this folder has its first rows, counted, while it goes on."""
     deadline = time.monotonic() + PATIENCE_S
-    while not list(out.glob("runs/chunk=*/_SUCCESS")):
+    while not any(json.loads(p.read_text())["rows"] for p in out.glob("runs/chunk=*/_COUNTED")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, "no chunk was done in time"
         time.sleep(0.1)
