@@ -5,9 +5,11 @@ and what an entry means is its action's file to say (`script_actions/`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.scenario import Group
 from rebalsim.domain.script import Action, RandomFault, When
 from rebalsim.scenario.common_language import MAX_CONSUMERS
 from rebalsim.scenario.kinds import Written
@@ -16,18 +18,19 @@ from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.script_action import all_actions
 from rebalsim.scenario.script_cast import ScriptCast
 from rebalsim.scenario.source import shorten
+from rebalsim.scenario.streams_in_script import check_script
 from rebalsim.words.nearest import or_nearest
 
 
 def read_script(
-    resolver: Resolver, horizon_us: int
+    resolver: Resolver, groups: Sequence[Group], horizon_us: int
 ) -> tuple[tuple[Action, ...], tuple[RandomFault, ...]]:
     """The story's script and its random faults."""
     reader = ScriptReader(resolver, horizon_us)
-    return (
-        reader.read(resolver.story.get("script", ())),
-        reader.read_faults(resolver.story.get("random_faults", ())),
-    )
+    actions = reader.read(resolver.story.get("script", ()))
+    faults = reader.read_faults(resolver.story.get("random_faults", ()))
+    check_script(resolver, groups, actions)
+    return actions, faults
 
 
 class ScriptReader:

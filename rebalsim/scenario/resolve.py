@@ -8,7 +8,7 @@ then. Equal stacks of layers are resolved once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,12 +62,15 @@ from rebalsim.scenario.starts import why_cold
 from rebalsim.scenario.streams import (
     app_of,
     as_stream_thread,
-    check_script,
     heading_of,
     written_app,
 )
 from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import nearest, or_nearest
+
+ReadScript = Callable[
+    ["Resolver", Sequence[Group], int], tuple[tuple[Action, ...], tuple[RandomFault, ...]]
+]
 
 
 class Parts:
@@ -131,7 +134,7 @@ class Resolver:
         expectations: tuple[Expectation, ...],
         digest: str,
         file: str,
-        read_script: Callable[[Resolver, int], tuple[tuple[Action, ...], tuple[RandomFault, ...]]],
+        read_script: ReadScript,
     ) -> Scenario:
         """The whole; the script is read last, for it speaks of what the rest names."""
         self.cluster = self._cluster()
@@ -139,8 +142,7 @@ class Resolver:
         self.topics = self._topics()
         groups = self._groups()
         horizon_us = self.story.get("horizon", Scenario.__dataclass_fields__["horizon_us"].default)
-        actions, faults = read_script(self, horizon_us)
-        check_script(self, groups, actions)
+        actions, faults = read_script(self, groups, horizon_us)
         self._check_links()
         made = build(
             Scenario,

@@ -60,6 +60,8 @@ class ScriptAction:
     read: Callable[[ScriptCast, Written, int], Deed | None]
     says: Mapping[type[Any], Callable[[Any], str]] = field(default_factory=dict)  # by its deed
     brings_new: bool = False  # other members each time it is repeated
+    is_of_streams: bool = False  # is played for a Kafka Streams application, too
+    not_of_streams: str = ""  # why there is no such thing for one, and what to write instead
 
 
 @cache
@@ -78,6 +80,6 @@ def all_actions() -> dict[str, ScriptAction]:
 
 
 @cache
-def words_of_deeds() -> dict[type[Any], Callable[[Any], str]]:
-    """How each kind of deed is told."""
-    return {kind: say for action in all_actions().values() for kind, say in action.says.items()}
+def actions_by_deed() -> dict[type[Any], ScriptAction]:
+    """The action that tells of each kind of deed."""
+    return {kind: action for action in all_actions().values() for kind in action.says}

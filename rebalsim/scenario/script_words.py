@@ -7,13 +7,13 @@ from rebalsim.domain.script import Action, RandomFault
 from rebalsim.scenario.action_words import for_, say_names
 from rebalsim.scenario.kinds import say_draw
 from rebalsim.scenario.quantities import say_us
-from rebalsim.scenario.script_action import words_of_deeds
+from rebalsim.scenario.script_action import actions_by_deed
 
 
 def say_deed(deed: Deed) -> str:
     """What it does, in a few words."""
-    say = words_of_deeds().get(type(deed))
-    return say(deed) if say is not None else type(deed).__name__
+    action = actions_by_deed().get(type(deed))
+    return action.says[type(deed)](deed) if action is not None else type(deed).__name__
 
 
 def say_when(action: Action) -> str:

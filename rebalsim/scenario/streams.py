@@ -9,32 +9,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.deed import Deed
-from rebalsim.domain.scenario import Cluster, Group, Topic
-from rebalsim.domain.script import (
-    Action,
-    AddPartitions,
-    BrokerBusy,
-    BrokerRestart,
-    BrokerUpgrade,
-    Crash,
-    CreateTopic,
-    Cut,
-    Delay,
-    DeleteTopic,
-    EnforceRebalance,
-    Failover,
-    Freeze,
-    Hang,
-    Join,
-    Leave,
-    Poison,
-    RollingBounce,
-    Scale,
-    SetRate,
-    Subscribe,
-)
-from rebalsim.domain.script_groups import groups_of
+from rebalsim.domain.scenario import Cluster, Topic
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
@@ -45,26 +20,6 @@ from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
 MAX_TASKS = 50_000
-PLAYED = (
-    AddPartitions,
-    BrokerBusy,
-    BrokerRestart,
-    BrokerUpgrade,
-    Crash,
-    CreateTopic,
-    Cut,
-    Delay,
-    DeleteTopic,
-    Failover,
-    Freeze,
-    Hang,
-    Join,
-    Leave,
-    Poison,
-    RollingBounce,
-    Scale,
-    SetRate,
-)
 
 
 class Asked(Protocol):
@@ -389,67 +344,3 @@ def as_stream_thread(consumer: Consumer) -> Consumer:
         enable_auto_commit=False,
     )
     return replace(consumer, config=config)
-
-
-def check_script(
-    asked: Asked,
-    groups: Sequence[Group],
-    actions: Sequence[Action],
-) -> None:
-    """A Streams application has a story of its own, and some deeds are not played in it."""
-    apps = [group for group in groups if group.streams is not None]
-    if not apps:
-        return
-    _check_chains(asked, groups, actions)
-    blocks = asked.story.get("script", ())
-    for action in actions:
-        concerns = groups_of(action, groups)
-        is_of_others = bool(concerns) and not concerns & {app.name for app in apps}
-        if not isinstance(action.deed, PLAYED) and not is_of_others:
-            mine = [block.node for block in blocks if block.node.line == action.line]
-            asked.out.add([*mine, asked.story.node][0], _why_not(action.deed))
-
-
-def _why_not(deed: Deed) -> str:
-    """Kafka Streams has no such thing, or it is not played."""
-    if isinstance(deed, Subscribe):
-        return (
-            "A Streams application reads what its topology says, and subscribes to nothing else — "
-            "write another topology in a variant"
-        )
-    if isinstance(deed, EnforceRebalance):
-        return (
-            "Nobody can ask Kafka Streams for a rebalance: it asks for one by itself — leave the "
-            "action out"
-        )
-    named = "".join(
-        f" {letter.lower()}" if letter.isupper() else letter for letter in type(deed).__name__
-    ).strip()
-    return (
-        f"{named.capitalize()} is not played for a Streams application — join, scale, leave, "
-        "crash, freeze, hang, cut, rolling_bounce, deploy, and what is done to topics and brokers "
-        "are"
-    )
-
-
-def _check_chains(asked: Asked, groups: Sequence[Group], actions: Sequence[Action]) -> None:
-    """The application and the other groups are played each for itself, so nothing waits for the
-    other's.
-    """
-    apps = {group.name for group in groups if group.streams is not None}
-    if len({group.name if group.name in apps else "" for group in groups}) == 1:
-        return
-    by_id = {action.id: action for action in actions if action.id}
-    for action in actions:
-        first = by_id.get(action.after or "")
-        sides = [
-            {name if name in apps else "" for name in groups_of(each, groups)}
-            for each in (action, first)
-            if each is not None
-        ]
-        if any(len(side) > 1 for side in sides) or len(set(map(frozenset, sides))) > 1:
-            asked.out.add(
-                asked.story.node,
-                "An action concerns the Streams application and another group, or waits for one of "
-                "the other's — give each of them actions of its own, with moments of their own",
-            )

@@ -118,10 +118,10 @@ def test_every_deed_has_words_of_its_own() -> None:
         for name in ("actions", "connect")
         for action in load_scenario(files / f"{name}.good.yaml").scenario().script
     ]
-    from rebalsim.scenario.script_action import words_of_deeds
+    from rebalsim.scenario.script_action import actions_by_deed
 
     seen = {type(a.deed) for a in script}
-    assert {kind.__name__ for kind in words_of_deeds()} - {kind.__name__ for kind in seen} == set()
+    assert {kind.__name__ for kind in actions_by_deed()} - {kind.__name__ for kind in seen} == set()
     for action in script:
         assert say_deed(action.deed) != type(action.deed).__name__
 

@@ -44,4 +44,4 @@ def say(deed: Delay) -> str:
     )
 
 
-ACTION = ScriptAction("add_latency", SECTION, read, {Delay: say})
+ACTION = ScriptAction("add_latency", SECTION, read, {Delay: say}, is_of_streams=True)

@@ -47,4 +47,4 @@ def say(deed: AddPartitions) -> str:
     return f"{deed.topic} grows to {deed.to} partitions"
 
 
-ACTION = ScriptAction("add_partitions", SECTION, read, {AddPartitions: say})
+ACTION = ScriptAction("add_partitions", SECTION, read, {AddPartitions: say}, is_of_streams=True)

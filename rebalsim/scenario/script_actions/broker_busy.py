@@ -40,4 +40,4 @@ def say(deed: BrokerBusy) -> str:
     return f"{broker} is busy: requests wait {say_draw(deed.wait)} for {say_us(deed.for_us)}"
 
 
-ACTION = ScriptAction("broker_busy", SECTION, read, {BrokerBusy: say})
+ACTION = ScriptAction("broker_busy", SECTION, read, {BrokerBusy: say}, is_of_streams=True)

@@ -39,4 +39,4 @@ def say(deed: BrokerRestart) -> str:
     return f"{broker} restarts, away{for_(deed.down)}"
 
 
-ACTION = ScriptAction("broker_restart", SECTION, read, {BrokerRestart: say})
+ACTION = ScriptAction("broker_restart", SECTION, read, {BrokerRestart: say}, is_of_streams=True)

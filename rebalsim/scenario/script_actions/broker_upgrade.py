@@ -73,4 +73,4 @@ def say(deed: BrokerUpgrade) -> str:
     return f"brokers upgraded to Kafka {deed.kafka} one by one, each away{for_(deed.down)}"
 
 
-ACTION = ScriptAction("broker_upgrade", SECTION, read, {BrokerUpgrade: say})
+ACTION = ScriptAction("broker_upgrade", SECTION, read, {BrokerUpgrade: say}, is_of_streams=True)

@@ -30,4 +30,4 @@ def say(deed: Failover) -> str:
     return f"the coordinator of {deed.group} moves{loads}"
 
 
-ACTION = ScriptAction("coordinator_failover", SECTION, read, {Failover: say})
+ACTION = ScriptAction("coordinator_failover", SECTION, read, {Failover: say}, is_of_streams=True)

@@ -52,4 +52,4 @@ def say(deed: Crash) -> str:
     )
 
 
-ACTION = ScriptAction("crash", SECTION, read, {Crash: say})
+ACTION = ScriptAction("crash", SECTION, read, {Crash: say}, is_of_streams=True)

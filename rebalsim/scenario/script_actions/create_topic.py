@@ -50,4 +50,4 @@ def say(deed: CreateTopic) -> str:
     return f"{deed.topic} is created"
 
 
-ACTION = ScriptAction("create_topic", SECTION, read, {CreateTopic: say})
+ACTION = ScriptAction("create_topic", SECTION, read, {CreateTopic: say}, is_of_streams=True)

@@ -42,4 +42,4 @@ def say(deed: Cut) -> str:
     return f"{say_names(deed.consumers)} cut off from {whom}{for_(deed.for_)}"
 
 
-ACTION = ScriptAction("cut", SECTION, read, {Cut: say})
+ACTION = ScriptAction("cut", SECTION, read, {Cut: say}, is_of_streams=True)

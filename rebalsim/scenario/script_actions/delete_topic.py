@@ -34,4 +34,4 @@ def say(deed: DeleteTopic) -> str:
     return f"{deed.topic} is deleted"
 
 
-ACTION = ScriptAction("delete_topic", SECTION, read, {DeleteTopic: say})
+ACTION = ScriptAction("delete_topic", SECTION, read, {DeleteTopic: say}, is_of_streams=True)

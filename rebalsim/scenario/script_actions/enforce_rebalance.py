@@ -29,4 +29,11 @@ def say(deed: EnforceRebalance) -> str:
     return who_does(deed.consumers, "enforces a rebalance", "enforce a rebalance")
 
 
-ACTION = ScriptAction("enforce_rebalance", SECTION, read, {EnforceRebalance: say})
+ACTION = ScriptAction(
+    "enforce_rebalance",
+    SECTION,
+    read,
+    {EnforceRebalance: say},
+    not_of_streams="Nobody can ask Kafka Streams for a rebalance: it asks for one by itself — leave "
+    "the action out",
+)

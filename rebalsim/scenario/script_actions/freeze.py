@@ -26,4 +26,4 @@ def say(deed: Freeze) -> str:
     return who_does(deed.consumers, "freezes", "freeze") + for_(deed.for_)
 
 
-ACTION = ScriptAction("freeze", SECTION, read, {Freeze: say})
+ACTION = ScriptAction("freeze", SECTION, read, {Freeze: say}, is_of_streams=True)

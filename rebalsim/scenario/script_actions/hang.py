@@ -24,4 +24,4 @@ def say(deed: Hang) -> str:
     return f"the handler of {say_names(deed.consumers)} hangs{for_(deed.for_)}"
 
 
-ACTION = ScriptAction("hang", SECTION, read, {Hang: say})
+ACTION = ScriptAction("hang", SECTION, read, {Hang: say}, is_of_streams=True)

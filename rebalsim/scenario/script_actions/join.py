@@ -107,4 +107,4 @@ def say(deed: Join) -> str:
     return who_does(names, "joins", "join") + apart(deed.stagger_us)
 
 
-ACTION = ScriptAction("join", SECTION, read, {Join: say}, brings_new=True)
+ACTION = ScriptAction("join", SECTION, read, {Join: say}, brings_new=True, is_of_streams=True)

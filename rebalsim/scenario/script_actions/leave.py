@@ -73,4 +73,4 @@ def say(deed: Leave) -> str:
     return who_does(deed.consumers, "leaves", "leave") + apart(deed.stagger_us) + option
 
 
-ACTION = ScriptAction("leave", SECTION, read, {Leave: say})
+ACTION = ScriptAction("leave", SECTION, read, {Leave: say}, is_of_streams=True)

@@ -94,4 +94,4 @@ def say(deed: Poison) -> str:
     return f"{which} of {deed.topic}-{deed.partition} {does}{times}"
 
 
-ACTION = ScriptAction("poison", SECTION, read, {Poison: say})
+ACTION = ScriptAction("poison", SECTION, read, {Poison: say}, is_of_streams=True)

@@ -48,4 +48,4 @@ def say(deed: RollingBounce) -> str:
     return f"{text}: {', '.join(parts)}"
 
 
-ACTION = ScriptAction("rolling_bounce", SECTION, read, {RollingBounce: say})
+ACTION = ScriptAction("rolling_bounce", SECTION, read, {RollingBounce: say}, is_of_streams=True)

@@ -70,4 +70,4 @@ def say(deed: Scale) -> str:
     return f"scale to {deed.to}{come}{apart(deed.stagger_us)}"
 
 
-ACTION = ScriptAction("scale", SECTION, read, {Scale: say})
+ACTION = ScriptAction("scale", SECTION, read, {Scale: say}, is_of_streams=True)

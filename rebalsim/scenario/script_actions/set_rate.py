@@ -34,4 +34,4 @@ def say(deed: SetRate) -> str:
     return f"records arrive at {deed.topic} at {say_rate(deed.per_second)}"
 
 
-ACTION = ScriptAction("set_rate", SECTION, read, {SetRate: say})
+ACTION = ScriptAction("set_rate", SECTION, read, {SetRate: say}, is_of_streams=True)

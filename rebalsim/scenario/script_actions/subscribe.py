@@ -66,4 +66,11 @@ def say(deed: Subscribe) -> str:
     return who_does(deed.consumers, "subscribes", "subscribe") + f" to {to}"
 
 
-ACTION = ScriptAction("subscribe", SECTION, read, {Subscribe: say})
+ACTION = ScriptAction(
+    "subscribe",
+    SECTION,
+    read,
+    {Subscribe: say},
+    not_of_streams="A Streams application reads what its topology says, and subscribes to nothing "
+    "else — write another topology in a variant",
+)
