@@ -155,6 +155,13 @@ def _kafka(key: str, kind: Kind, doc: str) -> Field:
     return Field(key, kind, doc, target=target, kafka=True)
 
 
+def _bounds(
+    groups: str, what: str, least: str = "Its lower bound.", most: str = "Its upper bound."
+) -> tuple[Field, Field]:
+    """What brokers allow this setting of such groups to be."""
+    return _kafka(f"{groups}.min.{what}", MS, least), _kafka(f"{groups}.max.{what}", MS, most)
+
+
 CLIENT_KEYS = (
     _kafka(
         "group.protocol",
@@ -290,15 +297,13 @@ BROKER_KEYS = (
         MS_POSITIVE,
         "The session timeout under the consumer protocol.",
     ),
-    _kafka("group.consumer.min.session.timeout.ms", MS, "Its lower bound."),
-    _kafka("group.consumer.max.session.timeout.ms", MS, "Its upper bound."),
+    *_bounds("group.consumer", "session.timeout.ms"),
     _kafka(
         "group.consumer.heartbeat.interval.ms",
         MS_POSITIVE,
         "The heartbeat interval under the consumer protocol.",
     ),
-    _kafka("group.consumer.min.heartbeat.interval.ms", MS, "Its lower bound."),
-    _kafka("group.consumer.max.heartbeat.interval.ms", MS, "Its upper bound."),
+    *_bounds("group.consumer", "heartbeat.interval.ms"),
     _kafka(
         "group.consumer.max.size",
         Whole(1),
@@ -314,31 +319,30 @@ BROKER_KEYS = (
         MS,
         "The least time between two assignments of a group (since 4.3).",
     ),
-    _kafka("group.consumer.min.assignment.interval.ms", MS, "Its lower bound."),
-    _kafka("group.consumer.max.assignment.interval.ms", MS, "Its upper bound."),
+    *_bounds("group.consumer", "assignment.interval.ms"),
     _kafka(
         "group.consumer.migration.policy",
         Choice("bidirectional", "upgrade", "downgrade", "disabled", lower=True),
         "Which way a group may change protocol while it lives.",
     ),
-    _kafka(
-        "group.streams.min.session.timeout.ms",
-        MS,
+    *_bounds(
+        "group.streams",
+        "session.timeout.ms",
         "The least session of a streams group: its own stand under streams: config:.",
+        "… and the most.",
     ),
-    _kafka("group.streams.max.session.timeout.ms", MS, "… and the most."),
-    _kafka(
-        "group.streams.min.heartbeat.interval.ms",
-        MS,
+    *_bounds(
+        "group.streams",
+        "heartbeat.interval.ms",
         "The least heartbeat interval of a streams group.",
+        "… and the most.",
     ),
-    _kafka("group.streams.max.heartbeat.interval.ms", MS, "… and the most."),
-    _kafka(
-        "group.streams.min.assignment.interval.ms",
-        MS,
+    *_bounds(
+        "group.streams",
+        "assignment.interval.ms",
         "The least time between two assignments that a streams group may ask for.",
+        "… and the most.",
     ),
-    _kafka("group.streams.max.assignment.interval.ms", MS, "… and the most."),
     _kafka(
         "group.streams.max.standby.replicas",
         Whole(0, 100),
