@@ -18,17 +18,11 @@ SECTION = Section(
         WHO,
         PROCESS,
         IN_GROUP,
-        Field(
-            "in",
-            DURATION_KIND,
-            "How long after this moment it is due; where members beat more often than that, they "
-            "beat in between, too.",
-            default="0s: now",
-        ),
+        Field("in", DURATION_KIND, "How long after this moment it is due.", default="0s: now"),
         Field("late", DURATION_KIND, "By how much it leaves later than it is due.", default="0s"),
     ),
-    "When the next heartbeat of members is due; further ones follow an interval apart from it. As "
-    "logs or a recording show it.",
+    "When the next heartbeat of members is due; others are whole intervals apart from it, before it, "
+    "too, if there is time. As logs or a recording show it.",
     shorthand=word_of("members"),
 )
 
