@@ -18,6 +18,12 @@ def lint(*arguments: str) -> str:
     return " ".join(told.stdout.split())
 
 
+def lint_text(folder: Path, text: str) -> str:
+    path = folder / "story.yaml"
+    path.write_text(text, encoding="utf-8")
+    return lint(str(path))
+
+
 def test_a_warning_says_what_its_advice_comes_to_in_this_story() -> None:
     said = lint("topic-growth")
     assert "write metadata.max.age.ms: 30s" in said
@@ -56,9 +62,7 @@ horizon: 4m
 
 
 def test_fixes_of_the_handler_of_the_process_and_of_the_session_are_played(tmp_path: Path) -> None:
-    path = tmp_path / "story.yaml"
-    path.write_text(HANDLING, encoding="utf-8")
-    said = lint(str(path))
+    said = lint_text(tmp_path, HANDLING)
     for fix in ("handler.commit: sync-batch", "life.grace: 25s", "session.timeout.ms: 25s"):
         assert f"→ {fix}, tried over" in said
 
@@ -82,9 +86,7 @@ horizon: 8m
 
 
 def test_fixes_of_an_application_are_played(tmp_path: Path) -> None:
-    path = tmp_path / "app.yaml"
-    path.write_text(STREAMS, encoding="utf-8")
-    said = lint(str(path))
+    said = lint_text(tmp_path, STREAMS)
     assert "→ volume: kept, tried over" in said and "→ num.standby.replicas: 1, tried over" in said
     assert "longest pause" in said.split("→ volume: kept")[1]
 
@@ -101,8 +103,6 @@ horizon: 10m
 
 
 def test_fixes_of_the_script_are_played_at_the_action_that_they_are_about(tmp_path: Path) -> None:
-    path = tmp_path / "script.yaml"
-    path.write_text(SCRIPT, encoding="utf-8")
-    said = lint(str(path))
+    said = lint_text(tmp_path, SCRIPT)
     assert "→ stagger: 0s, tried over" in said
     assert "→ ready_when: assigned, tried over" in said

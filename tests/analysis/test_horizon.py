@@ -76,10 +76,7 @@ OVERTURNED = {
 
 @pytest.mark.parametrize("why", OVERTURNED)
 def test_what_was_once_overturned_is_open_or_true(why: str) -> None:
-    for seed in OVERTURNED[why]:
-        story = story_of(random_story(seed).encode(), f"story {seed}").check()
-        for variant in story.variants:
-            hold(story.scenario(variant), Random(seed), cuts=4)
+    hold_stories(OVERTURNED[why])
 
 
 # what was kept and then broken where each horizon is played
@@ -92,10 +89,14 @@ PLAYED_ANEW = {
 
 @pytest.mark.parametrize("why", PLAYED_ANEW)
 def test_what_was_overturned_by_another_playing_is_open_or_true(why: str) -> None:
-    for seed in PLAYED_ANEW[why]:
+    hold_stories(PLAYED_ANEW[why], is_played_anew=True)
+
+
+def hold_stories(seeds: tuple[int, ...], is_played_anew: bool = False) -> None:
+    for seed in seeds:
         story = story_of(random_story(seed).encode(), f"story {seed}").check()
         for variant in story.variants:
-            hold(story.scenario(variant), Random(seed), cuts=4, is_played_anew=True)
+            hold(story.scenario(variant), Random(seed), 4, is_played_anew)
 
 
 def hold(scenario: Scenario, random: Random, cuts: int, is_played_anew: bool = False) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from rebalsim.cli.main import code_of
 from rebalsim.incident.answers import answered
-from rebalsim.incident.calibrate import calibrate, overlay
+from rebalsim.incident.calibrate import Calibration, calibrate, overlay
 from rebalsim.incident.replay import story_in
 from rebalsim.worlds.logs.observation import observe
 from rebalsim.worlds.logs.sources import sources_in
@@ -22,9 +22,12 @@ replay:
   - """
 
 
+def calibrated(folder: Path = DEPLOY) -> Calibration:
+    return calibrate(list(observe(sources_in([str(folder)])).groups.values()))
+
+
 def test_the_overlay_is_a_variant_with_sample_counts() -> None:
-    observed = observe(sources_in([str(DEPLOY)]))
-    text = overlay(calibrate(list(observed.groups.values())))
+    text = overlay(calibrated())
     assert "6 samples" in text
     assert "pauses of the second half" in text
     told = [line for line in text.splitlines() if not line.startswith("#")]
@@ -33,13 +36,11 @@ def test_the_overlay_is_a_variant_with_sample_counts() -> None:
 
 
 def test_what_a_scenario_asks_for_is_answered_from_logs() -> None:
-    observed = observe(sources_in([str(DEPLOY)]))
-    found = calibrate(list(observed.groups.values()))
     text = (
         "topics:\n  orders:\n    partitions: 6     # ASK: how many\n    rate: 100/s     # ASK: rate\n"
         "groups:\n  orders:\n    members: 3\n    life:\n      start: 5s      # ASK: how long\n"
     )
-    made, told = answered(text, found)
+    made, told = answered(text, calibrated())
     assert "partitions: 12     # measured: " in made
     assert "rate: 100/s     # ASK: rate" in made
     assert "# measured: 6 starts in the logs" in made
@@ -47,14 +48,12 @@ def test_what_a_scenario_asks_for_is_answered_from_logs() -> None:
 
 
 def test_a_topic_that_was_assumed_has_its_real_name_and_a_handler_its_batches() -> None:
-    observed = observe(sources_in([str(DEPLOY)]))
-    found = calibrate(list(observed.groups.values()))
     text = (
         "topics:\n  a-topic:\n    partitions: 6     # ASK: how many\n"
         "groups:\n  orders:\n    members: 3\n    topics: [a-topic]   # ASK: which\n"
         "    handler:\n      per_record: 1ms   # ASK: how long\n"
     )
-    made, told = answered(text, found)
+    made, told = answered(text, calibrated())
     assert "\n  orders:\n    partitions: 12 " in made
     assert "topics: [orders]   # ASK: which" in made
     assert "      per_batch: {median: " in made
@@ -64,8 +63,7 @@ def test_a_topic_that_was_assumed_has_its_real_name_and_a_handler_its_batches() 
 
 
 def test_faults_are_told_with_their_rates() -> None:
-    observed = observe(sources_in([str(DEPLOY.parent / "stuck-last-night")]))
-    text = overlay(calibrate(list(observed.groups.values())))
+    text = overlay(calibrated(DEPLOY.parent / "stuck-last-night"))
     assert "#   - {kind: hang, about_every: " in text
 
 
