@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from streams_applications import SECOND, application, longest, scenario_in
 
 from rebalsim.one_run import run_once
-from rebalsim.scenario.load import story_of
 from rebalsim.trace import events as ev
-
-SECOND = 1_000_000
 
 
 def run(script: str, topology: str = "[orders]", config: str = "", topics: str = "") -> Any:
@@ -24,12 +22,7 @@ group:
 script: [{script}]
 horizon: 14m
 """
-    return run_once(story_of(text.encode(), "story.yaml").check().scenario())
-
-
-def longest(done: Any) -> float:
-    value: float = done.analysis.measure("longest_pause")
-    return value / SECOND
+    return run_once(scenario_in(text))
 
 
 def deaths(done: Any) -> list[str]:
@@ -117,17 +110,12 @@ def test_a_short_cut_from_the_coordinator_costs_nothing() -> None:
 
 
 def test_links_that_are_cut_at_random_and_slow_ones_are_played() -> None:
-    text = """
-topics: {orders: {partitions: 6, rate: 600/s}}
-group:
-  members: {"app-{n}": {count: 3}}
-  config: {session.timeout.ms: 10s}
-  streams: {topology: [orders]}
+    rest = """
 random_faults: [{kind: cut, about_every: 8m, for: 5s..60s}]
 script: [{at: 3m, add_latency: {members: app-0, extra: 20ms, for: 60s}}]
 horizon: 30m
 """
-    done = run_once(story_of(text.encode(), "story.yaml").check().scenario())
+    done = run_once(application("topology: [orders]", rest))
     assert any(type(e) is ev.LinkCut for e in done.trace.events)
     assert done.analysis.measure("open_pauses") == 0 and not done.analysis.violations
 
@@ -151,7 +139,7 @@ script:
   - {at: 6m, broker_restart: {broker: 1, down: 20s, load: 500ms}}
 horizon: 10m
 """
-    done = run_once(story_of(text.encode(), "story.yaml").check().scenario())
+    done = run_once(scenario_in(text))
     assert {p.group for p in done.analysis.pauses} == {"billing"}
     assert set(done.analysis.application_states) == {"billing", "fraud"}
     assert {group for group, _ in done.analysis.copies} == {"billing"}
@@ -199,7 +187,7 @@ group:
 script: [{POISON % "50s, times: 2"}]
 horizon: 14m
 """
-    done = run_once(story_of(text.encode(), "story.yaml").check().scenario())
+    done = run_once(scenario_in(text))
     expired = [e.consumer for e in done.trace.events if type(e) is ev.PollExpired]
     assert len(expired) == 2 and len(set(expired)) == 2
     assert done.analysis.measure("open_pauses") == 0

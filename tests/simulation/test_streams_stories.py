@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streams_applications import SECOND, application, longest, scenario_in
 
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
@@ -16,7 +17,6 @@ from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-SECOND = 1_000_000
 
 
 def run(
@@ -36,12 +36,7 @@ group:
 script: [{script}]
 horizon: {horizon}
 """
-    return run_once(story_of(text.encode(), "story.yaml").check().scenario())
-
-
-def longest(done: Any) -> float:
-    value: float = done.analysis.measure("longest_pause")
-    return value / SECOND
+    return run_once(scenario_in(text))
 
 
 BOUNCE = "{at: 5m, rolling_bounce: {members: all, down: 5s, settle: 2m}}"
@@ -162,19 +157,15 @@ def test_beats_that_change_nothing_are_left_out_and_nothing_changes(
 
 
 def test_faults_at_random_strike_instances() -> None:
-    text = """
-topics: {orders: {partitions: 6, rate: 600/s}}
-group:
-  members: {"app-{n}": {count: 3}}
-  config: {session.timeout.ms: 10s}
-  streams: {topology: [{source: orders, store: 1GB}], config: {num.standby.replicas: 1}}
+    rest = """
 random_faults:
   - {kind: crash, about_every: 15m, for: 5s..20s}
   - {kind: freeze, about_every: 30m, for: 15s}
   - {kind: hang, about_every: 30m, for: 15s}
 horizon: 40m
 """
-    scenario = story_of(text.encode(), "story.yaml").check().scenario()
+    streams = "topology: [{source: orders, store: 1GB}], config: {num.standby.replicas: 1}"
+    scenario = application(streams, rest)
     done, again, other = (run_once(scenario, seed) for seed in (1, 1, 2))
     struck = [e.kind for e in done.trace.events if type(e) is ev.ScriptActed]
     assert {"Crash", "Freeze", "Hang"} <= set(struck)
@@ -252,7 +243,7 @@ group:
 script: [{at: 5m, crash: app-0}]
 horizon: 10m
 """
-    scenario = story_of(text.encode(), "story.yaml").check().scenario()
+    scenario = scenario_in(text)
     lengths = [longest(run_once(scenario, seed)) for seed in range(1, 7)]
     # transaction.timeout.ms, and up to an interval of the coordinator's looks
     assert all(10 < each < 21 for each in lengths) and max(lengths) - min(lengths) > 2
