@@ -44,3 +44,13 @@ def deployment(pod: str = "", spec: str = "", env: str = "", kind: str = "Deploy
         + textwrap.indent(textwrap.dedent(env), "        ")
         + "\n"
     )
+
+
+def compose(*services: str) -> str:
+    """A compose file with these services."""
+    return "services:\n" + "".join(textwrap.indent(text, "  ") for text in services)
+
+
+def service(name: str, image: str, **environment: object) -> str:
+    variables = ", ".join(f"{key}: {value}" for key, value in environment.items())
+    return f"{name}:\n  image: {image}\n  environment: {{{variables}}}\n"

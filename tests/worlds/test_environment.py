@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reading import deployment, one, read
+from reading import compose, deployment, one, read, service
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,8 @@ def test_topics_that_are_only_written_are_left_out() -> None:
 
 
 def test_a_broker_is_no_consumer_and_tells_its_version() -> None:
-    made = read(
-        c_yaml="""
-        services:
-          kafka:
-            image: apache/kafka:3.9.1
-            environment: {KAFKA_PROCESS_ROLES: broker, KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: 0}
-        """
-    )
+    settings = {"KAFKA_PROCESS_ROLES": "broker", "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": 0}
+    made = read(c_yaml=compose(service("kafka", "apache/kafka:3.9.1", **settings)))
     assert made.consumers == [] and made.kafka_version is not None
     assert made.kafka_version.value == "3.9.1"
     assert made.broker_settings["group.initial.rebalance.delay.ms"].value == "0"

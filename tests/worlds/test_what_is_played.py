@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reading import deployment, read
+from reading import compose, deployment, read, service
 
 from rebalsim.scenario.load import story_of
 from rebalsim.worlds.to_scenario import nearest_version, to_scenario
@@ -25,17 +25,10 @@ def test_a_partition_keeps_the_ordinals_below_it() -> None:
 
 
 def test_a_brokers_settings_stand_in_the_cluster_and_tell_a_topics_likely_partitions() -> None:
-    text = text_of(
-        compose_yaml="""
-        services:
-          broker:
-            image: apache/kafka:3.7.1
-            environment: {KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: 0, KAFKA_NUM_PARTITIONS: 6}
-          app:
-            image: acme/app
-            environment: {KAFKA_GROUP_ID: g, KAFKA_TOPIC: t}
-        """
-    )
+    delay = {"KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": 0, "KAFKA_NUM_PARTITIONS": 6}
+    broker = service("broker", "apache/kafka:3.7.1", **delay)
+    app = service("app", "acme/app", KAFKA_GROUP_ID="g", KAFKA_TOPIC="t")
+    text = text_of(compose_yaml=compose(broker, app))
     assert "group.initial.rebalance.delay.ms: 0" in text and "partitions: 6" in text
     assert "grace: 10s                              # default: compose" in text
     assert 'kafka: "3.9"' in text
