@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from rebalsim.advice.case import Case
 from rebalsim.advice.judging import Outcome, is_less, outcome_of
 from rebalsim.advice.proposals import proposals
-from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
+from rebalsim.advice.trial import SEEDS, OutOfEvents, Played, Purse, changed, over_seeds
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
@@ -20,7 +20,6 @@ from rebalsim.reports.sentences import recurring, together, worth_telling
 from rebalsim.scenario.story import Story
 
 DEFAULT_EVENTS = 200_000  # a few tenths of a second for a small story, some seconds for a large one
-SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
 MOST_CASES = 4  # pauses that something is done about, the longest first
 MOST_PER_CASE = 2
 WANTED = ("longest_pause", "partition_seconds")
@@ -195,10 +194,7 @@ def _of_case(
         if any(_same_settings(patch, one) for one in others):
             continue
         try:
-            seeds = _seeds(played, other, purse)
-            for seed in seeds:
-                played.play(seed, purse)
-                other.play(seed, purse)
+            seeds = over_seeds(played, other, purse)
         except OutOfEvents:
             break
         outcome = outcome_of(played, other, seeds, wanted, _action(asked))
@@ -244,16 +240,6 @@ def _promising(asked: Asked, played: Played, purse: Purse) -> list[tuple[Patch, 
             ranked.append((outcome.rank, len(patch.turns), patch, other))
     ranked.sort(key=lambda each: each[:2])
     return [(patch, other) for _, _, patch, other in ranked]
-
-
-def _seeds(played: Played, other: Played, purse: Purse) -> tuple[int, ...]:
-    """Over which seeds it is tried: as many as can be paid."""
-    first = played.story.seed
-    for number in SEEDS:
-        seeds = tuple(range(first, first + number))
-        if sum(one.price_of(seeds) for one in (played, other)) <= purse.left:
-            return seeds
-    raise OutOfEvents
 
 
 def _remedy(

@@ -15,7 +15,7 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.remedy import Patch, Turn
 from rebalsim.domain.scenario import Scenario, everybody_in
-from rebalsim.domain.script import Action
+from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.story import Story
 
@@ -102,25 +102,32 @@ class Case:
             turns.append(Turn(least, say_us(bound), value))
         return Patch(tuple(turns), tuple(sets))
 
-    def group_key(self, consumer: Consumer, key: str, before: str, value: str) -> Patch:
-        """A key of the group's block that is no Kafka setting, such as `handler.commit`."""
-        return Patch((Turn(key, before, value),), ((f"{self._group_path(consumer)}.{key}", value),))
+    def group_key(
+        self, consumer: Consumer, key: str, before: str, value: str, said: str = ""
+    ) -> Patch:
+        """A key of the group's block that is no Kafka setting, such as `handler.commit`. `said`: what
+        it is called, where that is shorter.
+        """
+        turn = Turn(said or key, before, value)
+        return Patch((turn,), ((f"{self._group_path(consumer)}.{key}", value),))
 
     def _group_path(self, consumer: Consumer) -> str:
         if consumer.worker is not None:
             return "connect"
         return f"groups.{consumer.group}" if "groups" in self.story.written else "group"
 
-    def in_script(self, action: Action, key: str, before: str, value: str, said: str) -> Patch:
-        """A patch of one action of the script; empty where the action is not found in the file."""
+    def in_script(
+        self, line: int, key: str, before: str, value: str, said: str = ""
+    ) -> Patch | None:
+        """A patch of the script's action that stands on this line; None where there is none that has
+        keys. `said`: what is done otherwise then.
+        """
         for place, written in enumerate(self.story.written.get("script", ())):
-            if written.node.line != action.line:
-                continue
-            for deed in ("rolling_bounce", "deploy"):
-                if deed in written:
-                    path = f"script.{place}.{deed}.{key}"
-                    return Patch((Turn(key, before, value),), ((path, value),), script=said)
-        return Patch((), ())
+            deed = next((k for k, v in written.values.items() if isinstance(v, Written)), None)
+            if written.node.line == line and deed is not None:
+                path = f"script.{place}.{deed}.{key}"
+                return Patch((Turn(key, before, value),), ((path, value),), script=said)
+        return None
 
 
 def field_of(key: str) -> str:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from rebalsim.advice.case import Case, both
 from rebalsim.advice.judging import is_less
-from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed
+from rebalsim.advice.trial import OutOfEvents, Played, Purse, changed, over_seeds
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch, Turn
 from rebalsim.domain.scenario import everybody_in
 from rebalsim.one_run import run_once
-from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.story import Story
 
 EVENTS = 50_000  # a file: linting is quick
-SEEDS = (20, 10, 5)
 _JUDGED = (*HEADLINES_OF_ADVICE, "skipped")
 _OF_BROKERS = ("group.initial.rebalance.delay.ms",)
 
@@ -44,10 +42,7 @@ def try_fix(
     try:
         for one in (played, other):
             one.play(story.seed, purse)
-        seeds = _seeds(story, played, other, purse)
-        for seed in seeds:
-            played.play(seed, purse)
-            other.play(seed, purse)
+        seeds = over_seeds(played, other, purse)
     except OutOfEvents:
         return None
     before, after = played.over(seeds), other.over(seeds)
@@ -60,14 +55,6 @@ def try_fix(
     )
 
 
-def _seeds(story: Story, played: Played, other: Played, purse: Purse) -> range:
-    for number in SEEDS:
-        seeds = range(story.seed, story.seed + number)
-        if played.price_of(seeds) + other.price_of(seeds) <= purse.left:
-            return seeds
-    raise OutOfEvents
-
-
 def _patch(story: Story, variant: str, fix: Sequence[tuple[str, str]]) -> Patch | None:
     scenario = story.scenario(variant)
     who = next(iter(everybody_in(scenario)), None)
@@ -76,16 +63,6 @@ def _patch(story: Story, variant: str, fix: Sequence[tuple[str, str]]) -> Patch 
     case = Case(story, variant, scenario, run_once(scenario, story.seed).analysis)
     parts = [_part(case, who, key, value) for key, value in fix]
     return both(*parts)
-
-
-def _of_action(case: Case, key: str, value: str) -> Patch | None:
-    """`script.LINE.KEY`: a key of the action that stands on this line."""
-    _, line, name = key.split(".", 2)
-    for place, written in enumerate(case.story.written.get("script", ())):
-        deed = next((k for k, v in written.values.items() if isinstance(v, Written)), None)
-        if written.node.line == int(line) and deed is not None:
-            return Patch((Turn(name, "", value),), ((f"script.{place}.{deed}.{name}", value),))
-    return None
 
 
 def _part(case: Case, who: Consumer, key: str, value: str) -> Patch | None:
@@ -97,5 +74,6 @@ def _part(case: Case, who: Consumer, key: str, value: str) -> Patch | None:
     if key.startswith("connectors."):
         return Patch((Turn(key, "", value),), ((f"connect.{key}", value),))
     if key.startswith("script."):
-        return _of_action(case, key, value)
+        _, line, name = key.split(".", 2)
+        return case.in_script(int(line), name, "", value)
     return case.group_key(who, f"config.{key}", "", value)

@@ -21,6 +21,7 @@ from rebalsim.scenario.story import Story
 
 # What no advice may make worse at all, and what shows that a run is no longer the same story.
 VETOES = ("open_pauses", "unsettled", "skipped")
+SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
 ACTED = "acted"  # how many actions of the script took place
 Figures = Mapping[str, float]
 
@@ -157,3 +158,18 @@ def changed(played: Played, patch: Patch) -> Played | None:
         if story is None
         else Played(story, variant, played.budgets, played.actions, played.is_all_budgeted)
     )
+
+
+def over_seeds(before: Played, after: Played, purse: Purse) -> tuple[int, ...]:
+    """Plays both over as many of the story's seeds as can be paid for, and says which these are.
+    Raises OutOfEvents where that is not even the least number.
+    """
+    first = before.story.seed
+    for number in SEEDS:
+        seeds = tuple(range(first, first + number))
+        if before.price_of(seeds) + after.price_of(seeds) <= purse.left:
+            for seed in seeds:
+                before.play(seed, purse)
+                after.play(seed, purse)
+            return seeds
+    raise OutOfEvents

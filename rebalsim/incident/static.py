@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from rebalsim.advice.advise import SEEDS, WANTED
+from rebalsim.advice.advise import WANTED
 from rebalsim.advice.judging import outcome_of
-from rebalsim.advice.trial import OutOfEvents, Played, Purse
+from rebalsim.advice.trial import OutOfEvents, Played, Purse, over_seeds
 from rebalsim.domain.remedy import Patch, Remedy, Turn
 from rebalsim.incident.align import aligned
 from rebalsim.incident.lives import NEVER, Life
@@ -66,17 +66,10 @@ def _with_session(text: str, away_us: int) -> tuple[str, tuple[Turn, ...]]:
 
 def _played(before: Played, after: Played, events: int) -> tuple[int, ...]:
     """The seeds that both were played with, as many as the events allow."""
-    first, purse = before.story.seed, Purse(events)
+    purse = Purse(events)
     try:
         for played in (before, after):
-            played.play(first, purse)
-        for number in SEEDS:
-            seeds = tuple(range(first, first + number))
-            if before.price_of(seeds) + after.price_of(seeds) <= purse.left:
-                for seed in seeds:
-                    before.play(seed, purse)
-                    after.play(seed, purse)
-                return seeds
+            played.play(played.story.seed, purse)
+        return over_seeds(before, after, purse)
     except OutOfEvents:
-        pass
-    return ()
+        return ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from rebalsim.advice.case import Case
 from rebalsim.domain.doing import Doing
-from rebalsim.domain.remedy import Patch, Turn
+from rebalsim.domain.remedy import Patch
 from rebalsim.domain.scenario import Group
 from rebalsim.domain.streams import StreamsApp
 
@@ -26,9 +26,9 @@ def propose(case: Case) -> Iterator[Patch | None]:
     others = len(group.consumers) - 1
     now = group.streams.config.standbys
     for count in range(now + 1, min(others, MOST_TRIED) + 1):
-        yield _standbys(case, group.name, group.streams, count)
+        yield _standbys(case, group, group.streams, count)
     if Doing.FROM_SCRATCH in doings and group.streams.volume == "lost":
-        yield _set(case, group.name, "volume", "lost", "kept")
+        yield case.group_key(group.consumers[0], "streams.volume", "lost", "kept", "volume")
 
 
 def _group(case: Case) -> Group | None:
@@ -36,12 +36,6 @@ def _group(case: Case) -> Group | None:
     return next((group for group in case.scenario.groups if group.name == name), None)
 
 
-def _standbys(case: Case, group: str, app: StreamsApp, count: int) -> Patch:
-    key = app.config.standbys_key
-    return _set(case, group, f"config.{key}", str(app.config.standbys), str(count))
-
-
-def _set(case: Case, group: str, key: str, before: str, after: str) -> Patch:
-    path = f"groups.{group}" if "groups" in case.story.written else "group"
-    said = key.removeprefix("config.")
-    return Patch((Turn(said, before, after),), ((f"{path}.streams.{key}", after),))
+def _standbys(case: Case, group: Group, app: StreamsApp, count: int) -> Patch:
+    key, now = app.config.standbys_key, app.config.standbys
+    return case.group_key(group.consumers[0], f"streams.config.{key}", str(now), str(count), key)

@@ -31,20 +31,24 @@ def _paces(case: Case, action: Action, deed: RollingBounce) -> Iterator[Patch | 
     at_once = deed.max_unavailable
     if at_once > 1:
         yield case.in_script(
-            action, "max_unavailable", str(at_once), "1", "the deploy restarts one at a time"
+            action.line, "max_unavailable", str(at_once), "1", "the deploy restarts one at a time"
         )
     elif len(deed.consumers) >= 4:
         more = len(deed.consumers) // 4
         yield case.in_script(
-            action, "max_unavailable", "1", str(max(2, more)), "the deploy restarts more at once"
+            action.line,
+            "max_unavailable",
+            "1",
+            str(max(2, more)),
+            "the deploy restarts more at once",
         )
     if deed.surge_consumers and not deed.surge:
         yield case.in_script(
-            action, "surge", "0", "1", "replacements start before the old ones stop"
+            action.line, "surge", "0", "1", "replacements start before the old ones stop"
         )
     if not deed.ready_when_assigned:
         yield case.in_script(
-            action,
+            action.line,
             "ready_when",
             "started",
             "assigned",
@@ -52,7 +56,7 @@ def _paces(case: Case, action: Action, deed: RollingBounce) -> Iterator[Patch | 
         )
     if deed.settle_us < SETTLE_US:
         yield case.in_script(
-            action,
+            action.line,
             "settle",
             f"{deed.settle_us // 1_000_000}s",
             "10s",
