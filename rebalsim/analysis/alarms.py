@@ -223,7 +223,7 @@ def _setting(error: str, name: str, at: int, index: Index, header: TraceHeader) 
     is_consumer = GroupTold(index, group).is_consumer(index.events[at].at_us)
     if error == "GroupMaxSizeReachedException":
         return "group.consumer.max.size" if is_consumer else "group.max.size"
-    if name in header.consumers and header.consumers[name].client.endswith("Streams"):
+    if name in header.consumers and header.consumers[name].is_of_streams:
         return "streams-protocol"
     if is_consumer and _speaks_with_all(name, group, header):
         return "group.consumer.migration.policy"

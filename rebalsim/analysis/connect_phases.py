@@ -22,7 +22,6 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TaskFailed, WorkAssigned
 from rebalsim.trace.trace import TraceHeader
 
-CLIENT = "connect"  # how a worker's facts begin where a consumer's have its library
 OF_TASKS = (PhaseKind.DELAY, PhaseKind.STOP, PhaseKind.START)
 _WAITS = (
     PhaseKind.NOTICE,
@@ -41,16 +40,12 @@ Window = tuple[int, int]
 
 def worker_groups(header: TraceHeader) -> frozenset[str]:
     """The groups whose members are Connect's workers."""
-    return frozenset(
-        facts.group for facts in header.consumers.values() if facts.client.startswith(CLIENT)
-    )
+    return frozenset(facts.group for facts in header.consumers.values() if facts.is_worker)
 
 
 def workers_of(header: TraceHeader) -> frozenset[str]:
     """The workers' names."""
-    return frozenset(
-        name for name, facts in header.consumers.items() if facts.client.startswith(CLIENT)
-    )
+    return frozenset(name for name, facts in header.consumers.items() if facts.is_worker)
 
 
 def delays_of(index: Index, groups: frozenset[str]) -> dict[str, list[Window]]:

@@ -149,7 +149,7 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
             "consumer_protocol": int(is_new or bool(moved)),
             "since_us": min((moved[group] for group in latest), default=-1),
         }
-        if is_new and all(f.client.endswith("Streams") for f in header.consumers.values()):
+        if is_new and all(f.is_of_streams for f in header.consumers.values()):
             figures["streams_protocol"] = 1
         return Answer("cooperative-in-use", None, offered, figures, evidence)
     protocols = {

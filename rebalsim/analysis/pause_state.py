@@ -39,7 +39,7 @@ class Taker:
         self.name = name
         self.group = group
         self.is_auto_commit = facts.is_auto_commit is not False
-        self.is_worker = facts.client.startswith("connect")  # of Kafka Connect
+        self.is_worker = facts.is_worker
         self.max_poll_us = facts.max_poll_interval_us
         self.awaits = facts.awaits
         self.is_assigned = False  # it was assigned something, if only nothing, in this life

@@ -53,7 +53,7 @@ def of_brokers(settings: ConsumerFacts | None, what: str) -> str:
     """The brokers' setting where the brokers assign: a group of consumers has one of its own, and a
     Kafka Streams application's another.
     """
-    is_streams = settings is not None and settings.client.endswith("Streams")
+    is_streams = settings is not None and settings.is_of_streams
     return f"group.{'streams' if is_streams else 'consumer'}.{what}"
 
 

@@ -72,6 +72,16 @@ class ConsumerFacts:
 
     habits: Habits = JAVA  # what its client does otherwise than Kafka's newest own
 
+    @property
+    def is_of_streams(self) -> bool:
+        """Whether it is a thread of a Kafka Streams application."""
+        return self.client.endswith("Streams")
+
+    @property
+    def is_worker(self) -> bool:
+        """Whether it is a worker of Kafka Connect, whose facts have `connect` for a library."""
+        return self.client.startswith("connect")
+
     def at(self, at_us: int) -> ConsumerFacts:
         """As it was at that instant."""
         was = next((f for f in self.former if at_us < f.until_us), None)
