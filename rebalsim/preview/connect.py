@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from rebalsim.preview.differences import of_settings
 from rebalsim.reports.previewed import Difference
 from rebalsim.worlds.connect_block import GROUP, cluster_of, connectors_of
 from rebalsim.worlds.connect_cluster import written
 from rebalsim.worlds.groups import Play, name_of, settings_written
 from rebalsim.worlds.understood import Connector, Understood
-from rebalsim.worlds.values import Value, stated
+from rebalsim.worlds.values import stated
 from rebalsim.worlds.words import milliseconds
 
 Lines = list[tuple[str, str]]
@@ -88,23 +89,9 @@ def differences(old: Understood, new: Understood) -> Iterator[Difference]:
     one, other = cluster_of(old), cluster_of(new)
     if one is None or other is None:
         return
-    for key in dict.fromkeys((*one.of_sinks, *other.of_sinks)):
-        before, after = one.of_sinks.get(key), other.of_sinks.get(key)
-        if _text(before) != _text(after):
-            where = after or before
-            yield Difference(
-                other.name,
-                f"consumer.{key}",
-                _text(before),
-                _text(after),
-                where.source if where else "",
-            )
+    yield from of_settings(other.name, one.of_sinks, other.of_sinks, "consumer.")
     for change in changes_of(old, new):
         yield from _connector(change)
-
-
-def _text(value: Value | None) -> str:
-    return str(value.value) if value is not None and value.known else "not told"
 
 
 def _connector(change: Change) -> Iterator[Difference]:
@@ -122,10 +109,7 @@ def _connector(change: Change) -> Iterator[Difference]:
             yield Difference(
                 name, "topics", ", ".join(old.topics), ", ".join(new.topics), new.where
             )
-        for key in dict.fromkeys((*old.settings, *new.settings)):
-            before, after = _text(old.settings.get(key)), _text(new.settings.get(key))
-            if before != after:
-                yield Difference(name, f"consumer.override.{key}", before, after, new.where)
+        yield from of_settings(name, old.settings, new.settings, "consumer.override.", new.where)
 
 
 # ---- played ----

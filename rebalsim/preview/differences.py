@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rebalsim.reports.previewed import Difference
 from rebalsim.worlds.groups import Play
@@ -11,7 +11,7 @@ from rebalsim.worlds.values import Value
 
 # Settings that say where and with whom, not how the group behaves.
 _WITHOUT_BEARING = ("client.id", "bootstrap.servers", "security.protocol", "sasl.mechanism")
-Pair = tuple[Play, Play]
+Settings = Mapping[str, Value]
 
 
 def pairs_of(old: list[Play], new: list[Play]) -> list[tuple[Play | None, Play | None]]:
@@ -77,13 +77,23 @@ def _consumer(name: str, old: Consumer, new: Consumer) -> Iterator[Difference]:
             where = after.source if after is not None else ""
             yield Difference(name, what, _text(before), _text(after), where)
     yield from _update(name, old, new)
-    for key in dict.fromkeys((*old.settings, *new.settings)):
-        if key in _WITHOUT_BEARING or key in ("group.id", "group.instance.id"):
-            continue
-        before, after = old.settings.get(key), new.settings.get(key)
+    skipped = (*_WITHOUT_BEARING, "group.id", "group.instance.id")
+    told, told_now = (
+        {key: value for key, value in side.settings.items() if key not in skipped}
+        for side in (old, new)
+    )
+    yield from of_settings(name, told, told_now)
+
+
+def of_settings(
+    name: str, old: Settings, new: Settings, prefix: str = "", where: str = ""
+) -> Iterator[Difference]:
+    """Those that have another value. `where` they stand, if not where each of them says."""
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key), new.get(key)
         if _text(before) != _text(after):
-            where = (after or before or Value("", "", "")).source
-            yield Difference(name, key, _text(before), _text(after), where)
+            stands = where or next((each.source for each in (after, before) if each), "")
+            yield Difference(name, f"{prefix}{key}", _text(before), _text(after), stands)
 
 
 def _update(name: str, old: Consumer, new: Consumer) -> Iterator[Difference]:
