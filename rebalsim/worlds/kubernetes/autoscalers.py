@@ -115,8 +115,7 @@ def scaled_object(tree: Tree) -> Scaling:
     if made.triggers:
         made.effective_max = _effective_max(made)
         behaviour = at(spec, "advanced", "horizontalPodAutoscalerConfig", "behavior")
-        made.hpa = _behaviour(behaviour)
-        made.up, made.down = _rates(behaviour, "scaleUp"), _rates(behaviour, "scaleDown")
+        _behave(made, behaviour)
         _hurts(made)
     return made
 
@@ -239,12 +238,14 @@ def horizontal(tree: Tree) -> Scaling:
         made.others.append(str(named or kind))
         if str(named or kind) == "cpu":
             made.cpu = made.cpu or _cpu_target(at(row, kind))
-    made.hpa = _behaviour(at(spec, "behavior"))
-    made.up, made.down = (
-        _rates(at(spec, "behavior"), "scaleUp"),
-        _rates(at(spec, "behavior"), "scaleDown"),
-    )
+    _behave(made, at(spec, "behavior"))
     return made
+
+
+def _behave(made: Scaling, behaviour: Tree) -> None:
+    """What the HPA does with what it measures."""
+    made.hpa = _behaviour(behaviour)
+    made.up, made.down = (_rates(behaviour, way) for way in ("scaleUp", "scaleDown"))
 
 
 def _cpu_target(resource: Tree) -> CpuTarget | None:

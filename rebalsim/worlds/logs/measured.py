@@ -55,8 +55,7 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
 
 
 def _callbacks(found: Measured, facts: Sequence[Fact]) -> None:
-    listed = facts
-    for f, following in pairwise(listed):
+    for f, following in pairwise(facts):
         ends = ("asking", "positioned", "callback-took", "leaving")
         if f.partitions and f.what in ("revoked", "assigned", "lost") and following.what in ends:
             took = following.amount * 1_000 if following.what == "callback-took" else -1

@@ -63,10 +63,11 @@ _NO_MESSAGE = "\n"  # with which no line goes on
 _JAVA = {**dict.fromkeys(QUIET, _NO_MESSAGE), **JAVA_HEADS}
 
 
+_OF_PYTHON = ("eartbeat", "poll timeout", "subscribed topics", "has changed")
 # marks that lack the word of groups, and are looked for only in files in which their dialect speaks
 SELDOM = {
-    "kafka-python": ("eartbeat", "poll timeout", "subscribed topics", "has changed"),
-    "aiokafka": ("eartbeat", "poll timeout", "subscribed topics", "has changed"),
+    "kafka-python": _OF_PYTHON,
+    "aiokafka": _OF_PYTHON,
     "sarama": ("ubscription to ", "client/coordinator", "new client", "Closing Client", " map["),
     "Streams": ("stream-",),
     "franz-go": ("balanced; plan: ",),
