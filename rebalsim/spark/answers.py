@@ -320,9 +320,9 @@ def answer_of(spark: Any, plan: Plan, store: Store, tables: Tables) -> Answer:
     return Asker(tables).answer()
 
 
-__all__ = ["METRICS", "Asker", "answer_of", "main_column"]
-
-
 def _unlike(one: PointSaid, other: PointSaid) -> int:
     """In how many axes two points differ."""
     return sum(place != other.digits.get(axis) for axis, place in one.digits.items())
+
+
+__all__ = ["METRICS", "Asker", "answer_of", "main_column"]

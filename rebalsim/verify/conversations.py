@@ -12,8 +12,8 @@ from typing import Any
 from rebalsim.domain.errors import InputError
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding, of_cases
+from rebalsim.verify.same_lines import Line
 
-Line = dict[str, Any]
 LONGEST = 600
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-Line = dict[str, Any]
+from rebalsim.verify.same_lines import Line
 
 
 class ToldStates:
