@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from rebalsim.incident.calibrate import FEW, Calibration, drawn
+from rebalsim.incident.growth import partitions_in
 from rebalsim.worlds.logs.dialects import dialect
 
 _ASK = re.compile(r"^(?P<head>\s*(?P<key>[\w.]+):\s*)(?P<value>.*?)(?P<pad>\s+)# ASK:.*$")
@@ -75,12 +76,4 @@ def _answers(found: Calibration) -> dict[str, tuple[str, str]]:
 
 
 def _partitions(found: Calibration) -> dict[str, int]:
-    highest: dict[str, int] = {}
-    for story in found.stories:
-        for v in story.voices:
-            for f in v.facts:
-                for name in f.partitions if f.what in ("assigned", "revoked") else ():
-                    topic, _, number = name.rpartition("-")
-                    if number.isdigit():
-                        highest[topic] = max(highest.get(topic, 0), int(number) + 1)
-    return highest
+    return partitions_in(f for story in found.stories for v in story.voices for f in v.facts)

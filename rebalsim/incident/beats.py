@@ -85,7 +85,7 @@ def _of_rounds(life: Life, rounds: Sequence[Round], every: int) -> Iterator[tupl
     """Classic protocol: the first beat since a rebalance began brings the news of it."""
     facts = [f for f in life.voice.facts if life.begin_us <= f.at_us < life.end_us]
     for r in rounds:
-        if r.is_epoch or r.trigger.member in life.voice.ids:
+        if r.is_epoch or life.began(r):
             continue
         heard = _heard_us(life, facts, r)
         settled = [f.at_us for f in facts if f.what in _SETTLED and f.at_us < r.begin_us]

@@ -11,7 +11,7 @@ from rebalsim.domain.errors import RebalsimError
 from rebalsim.incident.align import aligned
 from rebalsim.incident.costs import AsMeasured
 from rebalsim.incident.disturbance import last_us
-from rebalsim.incident.lives import lives_of
+from rebalsim.incident.lives import CALLS, lives_of
 from rebalsim.incident.replay import Held, hold
 from rebalsim.incident.took import waits_us
 from rebalsim.worlds.logs.measured import Measured, beats_apart_ms, measure
@@ -26,7 +26,6 @@ SETTINGS = (
     ("batch", "handler.per_batch", "twice what a handler still needed when its group moved"),
     ("assignment", "assignor_cost.fixed", "from the barrier's end to the leader's assignment"),
 )
-CALLS = ("revoked", "assigned", "lost")
 # what no setting of a member is, and is told for whoever writes the script
 TOLD = (
     ("down", "a process is gone for {}, from its close to its successor's first line"),

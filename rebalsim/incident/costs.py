@@ -7,12 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from rebalsim.incident.lives import Life
+from rebalsim.incident.lives import CALLS, Life
 from rebalsim.incident.took import assignments_us, in_turn, revocations_us, waits_us
 from rebalsim.worlds.logs.measured import NOTICEABLE_US, Measured, measure
 from rebalsim.worlds.logs.observation import GroupStory
 
-CALLS = ("revoked", "assigned", "lost")
 # what follows an assigned callback waits for offsets, too: the quickest ones tell the cost
 SHARES = {"revoked": 0.5, "assigned": 0.1, "lost": 0.5}
 

@@ -4,10 +4,11 @@ cause was a topic says by how much.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rebalsim.incident.lives import Life
+from rebalsim.incident.lives import CALLS, Life
+from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
 
@@ -54,23 +55,23 @@ def _changes(story: GroupStory) -> list[Round]:
 
 def _counted(story: GroupStory, since_us: int, until_us: int) -> dict[str, int]:
     """The highest partition of each topic that is named in this time, and one."""
+    facts = (f for v in story.voices for f in v.facts if since_us <= f.at_us < until_us)
+    return partitions_in(facts)
+
+
+def partitions_in(facts: Iterable[Fact]) -> dict[str, int]:
+    """As many partitions of each topic as a listener was called with the numbers of."""
     found: dict[str, int] = {}
-    for voice in story.voices:
-        for f in voice.facts:
-            if f.what in ("assigned", "revoked", "lost") and since_us <= f.at_us < until_us:
-                for name in f.partitions:
-                    topic, _, number = name.rpartition("-")
-                    if topic and number.isdigit():
-                        found[topic] = max(found.get(topic, 0), int(number) + 1)
+    for f in facts:
+        for name in f.partitions if f.what in CALLS else ():
+            topic, _, number = name.rpartition("-")
+            if topic and number.isdigit():
+                found[topic] = max(found.get(topic, 0), int(number) + 1)
     return found
 
 
 def _seen_by(r: Round, lives: Sequence[Life]) -> str:
     if r.is_epoch:
         return ""
-    fitting = (
-        x.name
-        for x in lives
-        if r.trigger.member in x.voice.ids and x.begin_us <= r.begin_us <= x.end_us
-    )
+    fitting = (x.name for x in lives if x.began(r) and x.begin_us <= r.begin_us <= x.end_us)
     return next(fitting, "")

@@ -22,6 +22,7 @@ AGAIN_US = 6_000  # from a poll() that finds its member thrown out to the group'
 TAKEN_IN_US = 1_500  # from a request's leaving to its group's first move
 SLOW_JOIN_US = 5_000_000  # a JoinGroup that is under way longer is another one's
 NEVER = 1 << 62
+CALLS = ("revoked", "assigned", "lost")  # of a listener
 MUCH_US = 1_000_000  # a poll loop that takes so long to come has been held up
 
 
@@ -45,6 +46,10 @@ class Life:
     member: str = ""
     joins_us: int = -1  # when the JoinGroup left that brought it in
     blows: list[Blow] = field(default_factory=list)
+
+    def began(self, r: Round) -> bool:
+        """Whether the rebalance is this process's doing, in any of its lives."""
+        return r.trigger.member in self.voice.ids
 
 
 def lives_of(story: GroupStory) -> list[Life]:
@@ -109,14 +114,13 @@ def _taken_in(life: Life, rounds: Sequence[Round]) -> int:
     before its own log, whose requests may have waited for a busy machine.
     """
     until = min(life.end_us, life.joins_us + SLOW_JOIN_US)
-    mine = life.voice.ids
     begun = (
         r.begin_us - TAKEN_IN_US
         for r in rounds
         if r.trigger.kind in ("join", "rejoin", "static-rejoin")
-        and r.trigger.member in mine
         and life.begin_us <= r.begin_us <= until
         and not r.is_guessed
+        and life.began(r)
     )
     return next(begun, life.joins_us)
 
@@ -130,7 +134,7 @@ def _left_us(life: Life, rounds: Sequence[Round]) -> int:
         r.begin_us
         for r in rounds
         if r.trigger.kind == "leave"
-        and r.trigger.member in life.voice.ids
+        and life.began(r)
         and r.begin_us >= max(life.begin_us, last - MUCH_US)
     )
     return next(left, NEVER)
@@ -228,7 +232,7 @@ def _back(life: Life, stop: Stop, rounds: Sequence[Round]) -> int:
             let_in = (
                 r.begin_us - AGAIN_US
                 for r in rounds
-                if r.trigger.member in life.voice.ids
+                if life.began(r)
                 and f.at_us <= r.begin_us <= f.at_us + MUCH_US
                 and r.trigger.kind in ("join", "rejoin")
             )
@@ -247,7 +251,7 @@ def _goodbye(life: Life, rounds: Sequence[Round]) -> int:
         r.begin_us - TAKEN_IN_US
         for r in rounds
         if r.trigger.kind == "leave"
-        and r.trigger.member in life.voice.ids
+        and life.began(r)
         and life.end_us - LONG_CLOSE_US <= r.begin_us <= life.end_us + step
     ]
     if step and near:

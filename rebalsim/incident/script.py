@@ -84,9 +84,5 @@ def _rejoins(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[
 
 def _living(r: Round, lives: Sequence[Life]) -> Life | None:
     """Whose deed began the rebalance, if it had joined before."""
-    mine = (
-        x
-        for x in lives
-        if r.trigger.member in x.voice.ids and x.joins_us + ASKED_US < r.begin_us < x.end_us
-    )
+    mine = (x for x in lives if x.began(r) and x.joins_us + ASKED_US < r.begin_us < x.end_us)
     return next(mine, None)

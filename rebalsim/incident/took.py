@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from statistics import median_low
 
-from rebalsim.incident.lives import MUCH_US, Life
+from rebalsim.incident.lives import CALLS, MUCH_US, Life
 from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.facts import Fact
 from rebalsim.worlds.logs.observation import GroupStory
@@ -23,7 +23,6 @@ BACK_US = 200_000  # so soon after a handler's return its calls come
 LONGEST_WAIT_US = 10_000_000
 LONGEST_US = 600_000_000
 TURN_US = 20_000  # the consumer protocol's client looks up so much later, as a rule
-CALLS = ("revoked", "lost", "assigned")
 _BEHIND_REVOKED = ("asking", "leaving", "assigned", "state", "closed")
 
 
@@ -94,7 +93,7 @@ def _until_request(life: Life, f: Fact, following: Fact | None, rounds: Sequence
                 took = max(took, r.joined_us - f.at_us - HANDLED_US // 2)
     if following is not None and following.what in ("leaving", "closed"):
         for r in rounds:
-            is_its_own = r.trigger.kind == "leave" and r.trigger.member in life.voice.ids
+            is_its_own = r.trigger.kind == "leave" and life.began(r)
             if is_its_own and f.at_us <= r.begin_us <= f.at_us + LONG_CLOSE_US:
                 took = max(took, r.begin_us - f.at_us - HANDLED_US // 2)
     return min(max(0, took), LONGEST_US)
