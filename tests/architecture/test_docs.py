@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import click
 import pytest
@@ -24,6 +25,7 @@ NAMES = [
 ]
 README = ROOT / "README.md"
 MAP = ROOT / "docs" / "the-house.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 REFERENCE = ROOT / "docs" / "reference.md"
 
 
@@ -153,8 +155,16 @@ def test_no_two_files_of_tests_have_one_name() -> None:
     assert twice <= {"conftest.py", "__init__.py"}
 
 
-def test_what_the_house_says_of_places_is_so() -> None:
-    text = MAP.read_text(encoding="utf-8")
-    named = re.findall(r"`(rebalsim/[\w/]+\.py)`", text.partition("## Where is")[2])
-    gone = [name for name in named if not (ROOT / name).exists()]
-    assert len(named) >= 10 and gone == []
+@pytest.mark.parametrize("page", [MAP, CONTRIBUTING, README], ids=lambda page: page.name)
+def test_the_places_that_a_page_names_are_there(page: Path) -> None:
+    """A file or a folder, by its path from the project's root, from the package, or from a room."""
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z][\w.]*/[\w./-]*)`", text)
+    named += re.findall(r"\]\(([\w./-]+)\)", text)
+    roots = (ROOT, page.parent, PACKAGE, *PACKAGE.iterdir())
+    gone = [
+        name
+        for name in named
+        if not re.search("[A-Z]{4}", name) and not any((root / name).exists() for root in roots)
+    ]
+    assert len(named) >= 5 and gone == [], f"{page.name} names what is not there: {gone}"
