@@ -82,6 +82,7 @@ def test_a_test_for_each_variant_and_budget(folder: Path) -> None:
     ]
 
 
+@pytest.mark.plain
 def test_failures_say_what_a_check_says_in_two_processes_and_in_junit(folder: Path) -> None:
     (folder / "scenarios" / "broken.yaml").write_text(
         PASSING.replace("<= 60s", "<= 10s"), encoding="utf-8"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +68,10 @@ class Module:
     def place(self, node: ast.AST) -> str:
         return f"{self.path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
 
+    @cached_property
+    def imported(self) -> tuple[tuple[ast.AST, str], ...]:
+        return tuple(_imported(self))
+
 
 @cache
 def modules() -> tuple[Module, ...]:
@@ -88,8 +92,12 @@ def in_rooms(*rooms: str) -> Iterator[Module]:
             yield module
 
 
-def imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
+def imports(module: Module) -> tuple[tuple[ast.AST, str], ...]:
     """Everything that the file imports, wherever in it, by its full name."""
+    return module.imported
+
+
+def _imported(module: Module) -> Iterator[tuple[ast.AST, str]]:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

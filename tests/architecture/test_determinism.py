@@ -125,13 +125,13 @@ def _is_the_only_one(call: ast.AST, taken_from: str, parents: dict[ast.AST, ast.
 def _walked_sets(
     module: Module, parents: dict[ast.AST, ast.AST]
 ) -> Iterator[tuple[ast.AST, str, str]]:
+    of_module, attributes = _sets_named_in(module.tree), _set_attributes(module.tree)
     for scope in (
         n
         for n in ast.walk(module.tree)
         if isinstance(n, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef)
     ):
-        known = _sets_named_in(scope) | _sets_named_in(module.tree)
-        attributes = _set_attributes(module.tree)
+        known = _sets_named_in(scope) | of_module
 
         def is_set(
             node: ast.expr, known: frozenset[str] = known, attributes: frozenset[str] = attributes

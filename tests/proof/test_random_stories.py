@@ -18,7 +18,9 @@ from rebalsim.scenario.load import story_of
 from rebalsim.simulation import world
 
 
-@pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.plain) for first in range(20, 120, 20))]
+)
 def test_random_stories_are_safe_and_settle(first: int) -> None:
     for seed in range(first, first + 20):
         broken = seeds.check_seed(seed)
@@ -95,6 +97,7 @@ def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     "name",
     [

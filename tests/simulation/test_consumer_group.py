@@ -95,6 +95,7 @@ DEEDS = {
 }
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("deed", DEEDS)
 def test_whether_quiet_is_slept_through_or_not_changes_nothing(deed: str) -> None:
     scenario = story(DEEDS[deed], config="max.poll.interval.ms: 30s")

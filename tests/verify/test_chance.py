@@ -32,6 +32,7 @@ def test_a_replay_finds_all_of_itself(name: str) -> None:
     assert figures["callback_ms"] == [0, 0] and figures["pause_error_ms"] == [0, 0]
 
 
+@pytest.mark.plain
 def test_another_group_is_not_found() -> None:
     """What is held against a replay of another script differs from it."""
     document = load("crash-sticky")
