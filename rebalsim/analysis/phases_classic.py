@@ -190,57 +190,56 @@ class ClassicWalk:
 
     def _happened(self, number: int) -> None:
         e = self.index.events[number]
-        kind, mode = type(e), self.mode
+        kind = type(e)
         if number in self.pause.path and kind is ev.CallbackBegan and e.callback == "assigned":
-            self.holder, self.mode, self.is_handover, self.is_torn, self.has_left = (
-                e.consumer,
-                "assigned",
-                False,
-                False,
-                False,
-            )
+            self.holder, self.mode = e.consumer, "assigned"
+            self.is_handover = self.is_torn = self.has_left = False
+        elif e.consumer != self.holder:
             return
-        if e.consumer != self.holder:
-            return
-        if kind is ev.ConsumerExited:
-            is_handed_on = (
-                mode == "given" and self.is_handover
-            )  # it let go of it for somebody else: that it ends now changes nothing
-            if mode != "left" and not self.has_left and not is_handed_on:
-                self.mode = "gone"
-            self.has_left = False
-        elif kind is ev.CallbackBegan and e.callback != "assigned":
-            if mode in ("assigned", "serving", "resuming", "stuck") and (
-                number in self.pause.path or mode in ("resuming", "stuck")
-            ):
-                self.mode, self.is_handover = "revoking", self._is_after_round(number)
-        elif kind is ev.CallbackEnded:
-            if mode == "revoking" and e.callback != "assigned":
-                self.mode = "given"
-            elif mode == "assigned" and e.callback == "assigned":
-                self.mode = "serving"
-        elif kind is ev.AssignmentReceived:
-            if (mode == "returning" or (mode == "given" and self.is_handover)) and self._tears(e):
-                self.mode, self.is_handover, self.is_torn = "given", True, True
-        elif kind is ev.LeaveSent:
-            if mode in ("closing", "stuck", "revoking", "gone"):
-                self.mode, self.has_left = "left", True
-        elif kind is ev.CloseBegan:
-            if mode in ("assigned", "serving", "resuming", "stuck"):
-                self.mode = "closing"
-        elif (
-            kind is ev.MemberRemoved
-        ):  # the coordinator's own word, whether or not anybody is left for a round
-            if e.why in REMOVALS and (
-                mode in ("gone", "stuck", "closing")
-                or (mode == "revoking" and self._is_its_own(number))
-            ):
-                self.mode, self.has_left = (
-                    "left",
-                    True,
-                )  # nobody waits for the callback of one that is out
-        else:
-            self._troubled(e, kind, mode)
+        elif (take := _TAKES.get(kind)) is not None:
+            take(self, e, number)
+
+    def _exited(self, e: ev.ConsumerExited, number: int) -> None:
+        # it let go of it for somebody else: that it ends now changes nothing
+        is_handed_on = self.mode == "given" and self.is_handover
+        if self.mode != "left" and not self.has_left and not is_handed_on:
+            self.mode = "gone"
+        self.has_left = False
+
+    def _call_began(self, e: ev.CallbackBegan, number: int) -> None:
+        is_troubled = self.mode in ("resuming", "stuck")
+        is_on_path = number in self.pause.path and self.mode in ("assigned", "serving")
+        if e.callback != "assigned" and (is_troubled or is_on_path):
+            self.mode, self.is_handover = "revoking", self._is_after_round(number)
+
+    def _call_ended(self, e: ev.CallbackEnded, number: int) -> None:
+        if self.mode == "revoking" and e.callback != "assigned":
+            self.mode = "given"
+        elif self.mode == "assigned" and e.callback == "assigned":
+            self.mode = "serving"
+
+    def _was_assigned(self, e: ev.AssignmentReceived, number: int) -> None:
+        waits = self.mode == "returning" or (self.mode == "given" and self.is_handover)
+        if waits and self._tears(e):
+            self.mode, self.is_handover, self.is_torn = "given", True, True
+
+    def _leaves(self, e: ev.LeaveSent, number: int) -> None:
+        if self.mode in ("closing", "stuck", "revoking", "gone"):
+            self.mode, self.has_left = "left", True
+
+    def _closes(self, e: ev.CloseBegan, number: int) -> None:
+        if self.mode in ("assigned", "serving", "resuming", "stuck"):
+            self.mode = "closing"
+
+    def _was_removed(self, e: ev.MemberRemoved, number: int) -> None:
+        """The coordinator's own word, whether or not anybody is left for a round. Nobody waits for
+        the callback of one that is out.
+        """
+        is_out = self.mode in ("gone", "stuck", "closing") or (
+            self.mode == "revoking" and self._is_its_own(number)
+        )
+        if e.why in REMOVALS and is_out:
+            self.mode, self.has_left = "left", True
 
     def _tears(self, e: ev.AssignmentReceived) -> bool:
         """It took its old place again, and in that round the partition had been kept back for
@@ -256,25 +255,30 @@ class ClassicWalk:
             return False
         return not self._next_owner(e.at_us, self._following_barrier(r))
 
-    def _troubled(self, e: ev.TraceEvent, kind: type, mode: str) -> None:
-        """The holder vanished, got stuck, or came back."""
-        if kind is ev.PollExpired:
-            facts = self.header.consumers.get(self.holder)
-            if mode == "stuck" and facts is not None and facts.instance_id is not None:
-                self.mode = "gone"  # it stops its heartbeats and does not leave
-        elif kind is ev.ConsumerFroze or (kind is ev.LinkCut and e.from_all_brokers):
-            if mode in ("assigned", "serving", "resuming"):
-                self.mode = "gone"
-        elif kind is ev.HandlerStuck:
-            if mode in ("serving", "resuming"):
-                self.mode = "stuck"
-        elif kind in (ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed):
-            if mode in ("stuck", "gone") or (mode == "left" and self._goes_on()):
-                self.mode = "resuming"
-        elif mode == "gone" and (
-            (kind is ev.RequestSent and e.api == "JoinGroup")
-            or (kind is ev.MemberAdded and e.how in ("replacement", "static"))
-        ):
+    def _polls_no_more(self, e: ev.PollExpired, number: int) -> None:
+        facts = self.header.consumers.get(self.holder)
+        if self.mode == "stuck" and facts is not None and facts.instance_id is not None:
+            self.mode = "gone"  # it stops its heartbeats and does not leave
+
+    def _vanished(self, e: ev.ConsumerFroze | ev.LinkCut, number: int) -> None:
+        is_gone = not isinstance(e, ev.LinkCut) or e.from_all_brokers
+        if is_gone and self.mode in ("assigned", "serving", "resuming"):
+            self.mode = "gone"
+
+    def _got_stuck(self, e: ev.HandlerStuck, number: int) -> None:
+        if self.mode in ("serving", "resuming"):
+            self.mode = "stuck"
+
+    def _came_back(self, e: ev.TraceEvent, number: int) -> None:
+        if self.mode in ("stuck", "gone") or (self.mode == "left" and self._goes_on()):
+            self.mode = "resuming"
+
+    def _asked_to_join(self, e: ev.RequestSent, number: int) -> None:
+        if self.mode == "gone" and e.api == "JoinGroup":
+            self.mode = "returning"
+
+    def _was_added(self, e: ev.MemberAdded, number: int) -> None:
+        if self.mode == "gone" and e.how in ("replacement", "static"):
             self.mode = "returning"
 
     def _is_its_own(self, removal: int) -> bool:
@@ -446,3 +450,22 @@ def notice_of(r: Rebalance) -> tuple[int, str, int]:
         if at >= r.prepared_us and (r.barrier_us < 0 or at <= r.barrier_us)
     ]
     return max(heard, default=(r.prepared_us, "", -1))
+
+
+# typed loosely, as each takes its own kind of event
+_TAKES: dict[type, Callable[..., None]] = {
+    ev.ConsumerExited: ClassicWalk._exited,
+    ev.CallbackBegan: ClassicWalk._call_began,
+    ev.CallbackEnded: ClassicWalk._call_ended,
+    ev.AssignmentReceived: ClassicWalk._was_assigned,
+    ev.LeaveSent: ClassicWalk._leaves,
+    ev.CloseBegan: ClassicWalk._closes,
+    ev.MemberRemoved: ClassicWalk._was_removed,
+    ev.PollExpired: ClassicWalk._polls_no_more,
+    ev.ConsumerFroze: ClassicWalk._vanished,
+    ev.LinkCut: ClassicWalk._vanished,
+    ev.HandlerStuck: ClassicWalk._got_stuck,
+    **dict.fromkeys((ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed), ClassicWalk._came_back),
+    ev.RequestSent: ClassicWalk._asked_to_join,
+    ev.MemberAdded: ClassicWalk._was_added,
+}

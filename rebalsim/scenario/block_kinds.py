@@ -132,7 +132,21 @@ class Section(Kind):
                 f"{', '.join(list(self.fields)[:4])}{' …' if len(self.fields) > 4 else ''}",
             )
         written = Written(block, self)
-        meant: list[str] = []  # known keys that unknown ones were probably meant to be
+        meant, spelt = self._read_keys(block, written, out)
+        self._miss(block, written, meant, out)
+        if self.exactly_one:
+            self._one_of_all(block, written, meant, spelt, out)
+        if self.after:
+            self.after(written, out)
+        return written
+
+    def _read_keys(
+        self, block: Mapping, written: Written, out: Problems
+    ) -> tuple[list[str], dict[str, str]]:
+        """What is there, into `written`. Known keys that unknown ones were probably meant to be, and
+        how each known one is spelt.
+        """
+        meant: list[str] = []
         spelt: dict[str, str] = {}
         for key, value in block.entries.items():
             f = self.by_key.get(key)
@@ -147,56 +161,61 @@ class Section(Kind):
             if f is None:
                 meant.append(self._unknown(block, key, out))
                 written.is_bad = written.is_bad or key not in self.ignored
-                continue
-            if f.name in written.at:
+            elif f.name in written.at:
                 out.add(
                     block.keys[key],
                     f"'{key}' says the same as '{spelt[f.name]}' — keep one of the two",
                 )
-                continue
-            spelt[f.name] = key
-            if f.name in self.can_unset and _is_null(value):
-                written.unset[f.name] = value
-                continue
-            written.at[f.name] = value
-            got = f.kind.read(value, out)
-            if got is BAD:
-                written.is_bad = True
             else:
-                written.values[f.name] = got
-                if isinstance(got, Written) and got.is_bad:
-                    written.is_bad = True
+                spelt[f.name] = key
+                self._take(f, value, written, out)
+        return meant, spelt
+
+    def _take(self, f: Field, value: Node, written: Written, out: Problems) -> None:
+        """One key's value, or that it is taken back."""
+        if f.name in self.can_unset and _is_null(value):
+            written.unset[f.name] = value
+            return
+        written.at[f.name] = value
+        got = f.kind.read(value, out)
+        if got is not BAD:
+            written.values[f.name] = got
+        if got is BAD or (isinstance(got, Written) and got.is_bad):
+            written.is_bad = True
+
+    def _miss(self, block: Mapping, written: Written, meant: list[str], out: Problems) -> None:
+        """Required keys that are not there; one that an unknown key was meant to be was told of."""
         for name in self.required:
-            if name not in written.at and name in meant:
-                written.is_bad = True
-            elif name not in written.at:
-                example = self.fields[name].example
-                out.add(
-                    block,
-                    f"The {self.title} lacks '{name}' — write "
-                    f"{example or name + ': ' + self.fields[name].kind.says}",
-                )
-                written.is_bad = True
-        if self.exactly_one:
-            present = [n for n in self.exactly_one if n in written.at]
-            if not present:
-                if not any(name in self.exactly_one for name in meant):
-                    out.add(
-                        block,
-                        f"The {self.title} does not say what happens — add one of "
-                        f"{', '.join(self.exactly_one[:6])} …",
-                    )
-                written.is_bad = True
-            elif len(present) > 1:
-                out.add(
-                    block.keys[spelt[present[1]]],
-                    f"'{present[1]}' stands beside '{present[0]}' — one entry does one thing; "
-                    "put this into an entry of its own",
-                )
-                written.is_bad = True
-        if self.after:
-            self.after(written, out)
-        return written
+            if name in written.at:
+                continue
+            written.is_bad = True
+            if name not in meant:
+                wanted = self.fields[name].example or f"{name}: {self.fields[name].kind.says}"
+                out.add(block, f"The {self.title} lacks '{name}' — write {wanted}")
+
+    def _one_of_all(
+        self,
+        block: Mapping,
+        written: Written,
+        meant: list[str],
+        spelt: dict[str, str],
+        out: Problems,
+    ) -> None:
+        """Of these keys there must be one."""
+        present = [n for n in self.exactly_one if n in written.at]
+        written.is_bad = written.is_bad or len(present) != 1
+        if len(present) > 1:
+            out.add(
+                block.keys[spelt[present[1]]],
+                f"'{present[1]}' stands beside '{present[0]}' — one entry does one thing; "
+                "put this into an entry of its own",
+            )
+        elif not present and not any(name in self.exactly_one for name in meant):
+            out.add(
+                block,
+                f"The {self.title} does not say what happens — add one of "
+                f"{', '.join(self.exactly_one[:6])} …",
+            )
 
     def _unknown(self, block: Mapping, key: str, out: Problems) -> str:
         """Says what is wrong with the key, and returns the one that it was probably meant to be."""

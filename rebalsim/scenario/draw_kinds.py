@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 from rebalsim.domain.draws import LISTED, Draw, Shape
@@ -34,6 +36,55 @@ _DRAW_KEYS: dict[str, tuple[str, ...]] = {
     "in_turn": ("in_turn",),
 }
 _FINE = Duration()
+
+
+def _listed(shape: str, values: dict[str, Any]) -> Draw | str:
+    if not values[shape]:
+        return f"{shape} has nothing to choose from — write {shape}: [1s, 5s]"
+    return Draw(cast(Shape, shape), values=tuple(map(float, values[shape])))
+
+
+def _uniform(shape: str, values: dict[str, Any]) -> Draw | str:
+    ends = values["uniform"]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        return "uniform takes the least and the most — write uniform: [1s, 5s]"
+    return Draw("uniform", float(ends[0]), float(ends[1]))
+
+
+def _lognormal(shape: str, values: dict[str, Any]) -> Draw | str:
+    if "p99" not in values:
+        return _lacks("median", "p99")
+    median, p99 = float(values["median"]), float(values["p99"])
+    if p99 < median or median <= 0:
+        return "median must be above 0 and p99 no less than median — write {median: 2ms, p99: 40ms}"
+    return Draw("lognormal", median, p99)
+
+
+def _normal(shape: str, values: dict[str, Any]) -> Draw | str:
+    if "deviation" not in values:
+        return _lacks("mean", "deviation")
+    return Draw("normal", float(values["mean"]), float(values["deviation"]))
+
+
+def _exponential(shape: str, values: dict[str, Any]) -> Draw | str:
+    mean, most = float(values["exponential"]), float(values.get("max", 0))
+    if most and most < mean:
+        return "max is less than the mean — write {exponential: 2s, max: 1m}"
+    return Draw("exponential", mean, most)
+
+
+def _lacks(first: str, second: str) -> str:
+    return f"{first} needs {second} beside it — write {{{first}: 2ms, {second}: 40ms}}"
+
+
+# the draw of a block with this key, or what is wrong with it
+_SHAPES: dict[str, Callable[[str, dict[str, Any]], Draw | str]] = {
+    "median": _lognormal,
+    "mean": _normal,
+    "exponential": _exponential,
+    "uniform": _uniform,
+    **dict.fromkeys(LISTED, _listed),
+}
 
 
 class DrawOf(Kind):
@@ -70,6 +121,18 @@ class DrawOf(Kind):
                 f"{'name one' if not shapes else 'keep one of ' + one_of(shapes)}",
             )
         shape = shapes[0]
+        values = self._values(node, shape, out)
+        if values is None:
+            return BAD
+        share, tail_us = values.get("tail", (0.0, 0.0))
+        found = _SHAPES[shape](shape, values)
+        if isinstance(found, str):
+            is_list = shape in ("uniform", *LISTED)
+            return self.wrong(node.entries[shape] if is_list else node, out, found)
+        return replace(found, tail_share=share, tail_us=tail_us)
+
+    def _values(self, node: Mapping, shape: str, out: Problems) -> dict[str, Any] | None:
+        """The block's values, or None where one of them is wrong."""
         known = (*_DRAW_KEYS[shape], "tail")
         values: dict[str, Any] = {}
         is_bad = False
@@ -88,51 +151,7 @@ class DrawOf(Kind):
             else:
                 values[key] = _FINE.read(value, out)
             is_bad = is_bad or values[key] is BAD
-        if is_bad:
-            return BAD
-        share, tail_us = values.get("tail", (0.0, 0.0))
-        if shape == "uniform":
-            if len(values["uniform"]) != 2 or values["uniform"][0] > values["uniform"][1]:
-                return self.wrong(
-                    node.entries["uniform"],
-                    out,
-                    "uniform takes the least and the most — write uniform: [1s, 5s]",
-                )
-            low, high = values["uniform"]
-            return Draw("uniform", float(low), float(high), (), share, tail_us)
-        if shape in LISTED:
-            if not values[shape]:
-                return self.wrong(
-                    node.entries[shape],
-                    out,
-                    f"{shape} has nothing to choose from — write {shape}: [1s, 5s]",
-                )
-            listed = tuple(map(float, values[shape]))
-            return Draw(cast(Shape, shape), 0.0, 0.0, listed, share, tail_us)
-        first, second = _DRAW_KEYS[shape]
-        if second not in values and shape != "exponential":
-            return self.wrong(
-                node,
-                out,
-                f"{first} needs {second} beside it — write {{{first}: 2ms, {second}: 40ms}}",
-            )
-        a, b = float(values[first]), float(values.get(second, 0))
-        if shape == "median":
-            if b < a or a <= 0:
-                return self.wrong(
-                    node,
-                    out,
-                    "median must be above 0 and p99 no less than median — write {median: 2ms, "
-                    "p99: 40ms}",
-                )
-            return Draw("lognormal", a, b, (), share, tail_us)
-        if shape == "mean":
-            return Draw("normal", a, b, (), share, tail_us)
-        if b and b < a:
-            return self.wrong(
-                node, out, "max is less than the mean — write {exponential: 2s, max: 1m}"
-            )
-        return Draw("exponential", a, b, (), share, tail_us)
+        return None if is_bad else values
 
     def _tail(self, node: Node, out: Problems) -> Any:
         """`1% up to 40ms`, or {share: 1%, up_to: 40ms}."""
