@@ -68,265 +68,258 @@ class Selection:
 EVERYTHING = Selection()
 
 
-def _of_pauses() -> list[Metric]:
-    found = [
+def _of_phase(phase: str) -> tuple[Metric, Metric]:
+    name = phase.replace("-", "_")
+    return (
         Metric(
-            "longest_pause",
+            f"pause_{name}",
             "duration",
             "less",
             "pauses",
-            "the longest that any partition stood still",
-        ),
-        *(
-            Metric(
-                f"p{p}_pause",
-                "duration",
-                "less",
-                "pauses",
-                f"{p} % of the pauses were no longer than this",
-            )
-            for p in (50, 95, 99)
-        ),
-        *(
-            Metric(
-                f"p{p}_partition_pause",
-                "duration",
-                "less",
-                "partitions",
-                f"{p} % of the partitions never stood still for longer than this",
-            )
-            for p in (50, 95, 99)
+            f"the longest that any one pause spent in its phase `{phase}`",
         ),
         Metric(
-            "partition_seconds",
+            f"partition_seconds_{name}",
             "partition-time",
             "less",
             "partitions",
-            "time stood still, summed over partitions",
+            f"time spent in the phase `{phase}`, summed over partitions",
         ),
+    )
+
+
+_OF_PAUSES: tuple[Metric, ...] = (
+    Metric(
+        "longest_pause",
+        "duration",
+        "less",
+        "pauses",
+        "the longest that any partition stood still",
+    ),
+    *(
         Metric(
-            "partitions_touched",
-            "partitions",
+            f"p{p}_pause",
+            "duration",
             "less",
-            "partitions",
-            "how many partitions stood still at all",
-        ),
-        Metric("pauses", "count", "less", "pauses", "how many times a partition stood still"),
-        Metric(
-            "open_pauses", "count", "less", "pauses", "pauses that had not ended at the horizon"
-        ),
-    ]
-    for phase in PHASES:
-        name = phase.replace("-", "_")
-        found.append(
-            Metric(
-                f"pause_{name}",
-                "duration",
-                "less",
-                "pauses",
-                f"the longest that any one pause spent in its phase `{phase}`",
-            )
+            "pauses",
+            f"{p} % of the pauses were no longer than this",
         )
-        found.append(
-            Metric(
-                f"partition_seconds_{name}",
-                "partition-time",
-                "less",
-                "partitions",
-                f"time spent in the phase `{phase}`, summed over partitions",
-            )
+        for p in (50, 95, 99)
+    ),
+    *(
+        Metric(
+            f"p{p}_partition_pause",
+            "duration",
+            "less",
+            "partitions",
+            f"{p} % of the partitions never stood still for longer than this",
         )
-    return found
+        for p in (50, 95, 99)
+    ),
+    Metric(
+        "partition_seconds",
+        "partition-time",
+        "less",
+        "partitions",
+        "time stood still, summed over partitions",
+    ),
+    Metric(
+        "partitions_touched",
+        "partitions",
+        "less",
+        "partitions",
+        "how many partitions stood still at all",
+    ),
+    Metric("pauses", "count", "less", "pauses", "how many times a partition stood still"),
+    Metric("open_pauses", "count", "less", "pauses", "pauses that had not ended at the horizon"),
+    *(metric for phase in PHASES for metric in _of_phase(phase)),
+)
 
 
-def _of_rebalances() -> list[Metric]:
-    return [
-        Metric(
-            "rebalances",
-            "count",
-            "less",
-            "run",
-            "rounds that the coordinator completed (consumer protocol: changed targets)",
-        ),
-        Metric(
-            "disturbances", "count", "less", "run", "intervals from a trigger to a stable group"
-        ),
-        Metric(
-            "generations",
-            "count",
-            "less",
-            "run",
-            "the highest generation that any member joined",
-            is_known_to_consumer_protocol=False,
-        ),
-        Metric(
-            "moved_partitions",
-            "partitions",
-            "less",
-            "disturbances",
-            "partitions that had another owner after a disturbance than before, summed",
-        ),
-        Metric(
-            "least_moves",
-            "partitions",
-            "neither",
-            "disturbances",
-            "how many of them had to move at least for an even spread, summed",
-        ),
-        Metric(
-            "moved_over_least",
-            "partitions",
-            "less",
-            "disturbances",
-            "partitions moved beyond the least that had to",
-        ),
-        Metric(
-            "settle_time",
-            "duration",
-            "less",
-            "disturbances",
-            "the longest disturbance; one still open at the horizon counts so far",
-        ),
-        Metric(
-            "first_settle_time",
-            "duration",
-            "less",
-            "run",
-            "from the group's first member to its first stable assignment",
-        ),
-        Metric(
-            "unsettled",
-            "count",
-            "less",
-            "disturbances",
-            "disturbances that had not ended at the horizon",
-        ),
-        Metric(
-            "longest_rebalance",
-            "duration",
-            "less",
-            "run",
-            "the longest round, from its trigger until every member had run its callbacks",
-        ),
-        Metric(
-            "rebalances_per_hour",
-            "per-hour",
-            "less",
-            "run",
-            "rounds per hour after the first settling; more than five is the usual alert",
-        ),
-        Metric(
-            "rebalancing_share",
-            "share",
-            "less",
-            "run",
-            "share of the time, after the first settling, in which the group was not stable",
-        ),
-        Metric(
-            "scalings",
-            "count",
-            "less",
-            "run",
-            "how often an autoscaler changed the number of members",
-        ),
-        Metric(
-            "oscillates",
-            "count",
-            "less",
-            "run",
-            "how often an autoscaler turned round: added after it took away, or the other way",
-        ),
-        Metric(
-            "members_removed",
-            "count",
-            "less",
-            "members",
-            "members that the coordinator removed against their will",
-        ),
-        Metric(
-            "poll_expirations",
-            "count",
-            "less",
-            "members",
-            "times that max.poll.interval.ms ran out",
-        ),
-        Metric(
-            "fenced_members", "count", "less", "members", "consumers whose old identity was refused"
-        ),
-        Metric(
-            "member_seconds",
-            "duration",
-            "neither",
-            "members",
-            "time that processes existed, summed over consumers: what capacity costs",
-        ),
-    ]
+_OF_REBALANCES: tuple[Metric, ...] = (
+    Metric(
+        "rebalances",
+        "count",
+        "less",
+        "run",
+        "rounds that the coordinator completed (consumer protocol: changed targets)",
+    ),
+    Metric("disturbances", "count", "less", "run", "intervals from a trigger to a stable group"),
+    Metric(
+        "generations",
+        "count",
+        "less",
+        "run",
+        "the highest generation that any member joined",
+        is_known_to_consumer_protocol=False,
+    ),
+    Metric(
+        "moved_partitions",
+        "partitions",
+        "less",
+        "disturbances",
+        "partitions that had another owner after a disturbance than before, summed",
+    ),
+    Metric(
+        "least_moves",
+        "partitions",
+        "neither",
+        "disturbances",
+        "how many of them had to move at least for an even spread, summed",
+    ),
+    Metric(
+        "moved_over_least",
+        "partitions",
+        "less",
+        "disturbances",
+        "partitions moved beyond the least that had to",
+    ),
+    Metric(
+        "settle_time",
+        "duration",
+        "less",
+        "disturbances",
+        "the longest disturbance; one still open at the horizon counts so far",
+    ),
+    Metric(
+        "first_settle_time",
+        "duration",
+        "less",
+        "run",
+        "from the group's first member to its first stable assignment",
+    ),
+    Metric(
+        "unsettled",
+        "count",
+        "less",
+        "disturbances",
+        "disturbances that had not ended at the horizon",
+    ),
+    Metric(
+        "longest_rebalance",
+        "duration",
+        "less",
+        "run",
+        "the longest round, from its trigger until every member had run its callbacks",
+    ),
+    Metric(
+        "rebalances_per_hour",
+        "per-hour",
+        "less",
+        "run",
+        "rounds per hour after the first settling; more than five is the usual alert",
+    ),
+    Metric(
+        "rebalancing_share",
+        "share",
+        "less",
+        "run",
+        "share of the time, after the first settling, in which the group was not stable",
+    ),
+    Metric(
+        "scalings",
+        "count",
+        "less",
+        "run",
+        "how often an autoscaler changed the number of members",
+    ),
+    Metric(
+        "oscillates",
+        "count",
+        "less",
+        "run",
+        "how often an autoscaler turned round: added after it took away, or the other way",
+    ),
+    Metric(
+        "members_removed",
+        "count",
+        "less",
+        "members",
+        "members that the coordinator removed against their will",
+    ),
+    Metric(
+        "poll_expirations",
+        "count",
+        "less",
+        "members",
+        "times that max.poll.interval.ms ran out",
+    ),
+    Metric(
+        "fenced_members", "count", "less", "members", "consumers whose old identity was refused"
+    ),
+    Metric(
+        "member_seconds",
+        "duration",
+        "neither",
+        "members",
+        "time that processes existed, summed over consumers: what capacity costs",
+    ),
+)
 
 
-def _of_records() -> list[Metric]:
-    return [
-        Metric(
-            "lag_peak",
-            "records",
-            "less",
-            "run",
-            "the most records that had arrived and were not handled, over all partitions at one "
-            "instant",
-        ),
-        Metric(
-            "lag_peak_partition",
-            "records",
-            "less",
-            "partitions",
-            "the highest lag of any one partition",
-        ),
-        Metric(
-            "lag_at_end",
-            "records",
-            "less",
-            "run",
-            "records that had arrived and were not handled at the horizon",
-        ),
-        Metric(
-            "time_to_catch_up",
-            "duration",
-            "less",
-            "partitions",
-            "from the end of a pause until lag was back at what it was before; the longest",
-        ),
-        Metric(
-            "duplicates",
-            "records",
-            "less",
-            "run",
-            "handled twice: a new owner began below what had been handled, or the old one went "
-            "on beside it",
-        ),
-        Metric(
-            "duplicates_per_rebalance", "records", "less", "run", "duplicates divided by rebalances"
-        ),
-        Metric(
-            "skipped",
-            "records",
-            "less",
-            "run",
-            "records that nobody was handed because an owner started above them",
-        ),
-        Metric(
-            "record_age_p99",
-            "duration",
-            "less",
-            "records",
-            "99 % of the records were handed over no older than this",
-        ),
-        Metric(
-            "record_age_max",
-            "duration",
-            "less",
-            "records",
-            "the oldest that any record was when it was handed over",
-        ),
-    ]
+_OF_RECORDS: tuple[Metric, ...] = (
+    Metric(
+        "lag_peak",
+        "records",
+        "less",
+        "run",
+        "the most records that had arrived and were not handled, over all partitions at one "
+        "instant",
+    ),
+    Metric(
+        "lag_peak_partition",
+        "records",
+        "less",
+        "partitions",
+        "the highest lag of any one partition",
+    ),
+    Metric(
+        "lag_at_end",
+        "records",
+        "less",
+        "run",
+        "records that had arrived and were not handled at the horizon",
+    ),
+    Metric(
+        "time_to_catch_up",
+        "duration",
+        "less",
+        "partitions",
+        "from the end of a pause until lag was back at what it was before; the longest",
+    ),
+    Metric(
+        "duplicates",
+        "records",
+        "less",
+        "run",
+        "handled twice: a new owner began below what had been handled, or the old one went "
+        "on beside it",
+    ),
+    Metric(
+        "duplicates_per_rebalance", "records", "less", "run", "duplicates divided by rebalances"
+    ),
+    Metric(
+        "skipped",
+        "records",
+        "less",
+        "run",
+        "records that nobody was handed because an owner started above them",
+    ),
+    Metric(
+        "record_age_p99",
+        "duration",
+        "less",
+        "records",
+        "99 % of the records were handed over no older than this",
+    ),
+    Metric(
+        "record_age_max",
+        "duration",
+        "less",
+        "records",
+        "the oldest that any record was when it was handed over",
+    ),
+)
 
 
 # of Connect's workers alone: the first four are connect-worker-rebalance-metrics, the others
@@ -413,144 +406,139 @@ _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
 )
 
 
-def _of_stores() -> list[Metric]:
-    """Of Kafka Streams: what its pauses do not tell."""
-    return [
+# of Kafka Streams: what its pauses do not tell.
+_OF_STORES: tuple[Metric, ...] = (
+    Metric(
+        "restored_bytes",
+        "count",
+        "less",
+        "run",
+        "Streams: bytes of changelogs read to restore stores",
+    ),
+    Metric(
+        "restore_time",
+        "duration",
+        "less",
+        "run",
+        "Streams: time that stores were restored, summed over tasks",
+    ),
+    *(
         Metric(
-            "restored_bytes",
-            "count",
-            "less",
-            "run",
-            "Streams: bytes of changelogs read to restore stores",
-        ),
-        Metric(
-            "restore_time",
+            f"restore_time_from_{how}",
             "duration",
             "less",
             "run",
-            "Streams: time that stores were restored, summed over tasks",
-        ),
-        *(
-            Metric(
-                f"restore_time_from_{how}",
-                "duration",
-                "less",
-                "run",
-                f"Streams: the part of restore_time that began {words}",
-            )
-            for how, words in (
-                ("scratch", "with an empty store"),
-                ("checkpoint", "with what the disk had"),
-                ("standby", "with a standby's copy"),
-            )
-        ),
-        Metric(
-            "standby_lag",
-            "records",
-            "less",
-            "run",
-            "Streams: the most records that a standby or warm-up was behind its task when it began",
-        ),
-        Metric(
-            "tasks_without_warm_standby",
-            "count",
-            "less",
-            "run",
-            "Streams: the most tasks at any one time that had no caught-up standby, once they had "
-            "had one",
-        ),
-        Metric(
-            "longest_without_warm_standby",
-            "duration",
-            "less",
-            "run",
-            "Streams: the longest that any task had no caught-up standby, once it had had one",
-        ),
-        Metric(
-            "standby_catch_up",
-            "duration",
-            "less",
-            "run",
-            "Streams: the longest that a standby or warm-up was behind its task",
-        ),
-        Metric(
-            "not_running_time",
-            "duration",
-            "less",
-            "run",
-            "Streams: time that instances were not RUNNING (no interactive queries), once they "
-            "had been, summed over instances",
-        ),
-        Metric(
-            "longest_not_running",
-            "duration",
-            "less",
-            "run",
-            "Streams: the longest that any instance was not RUNNING",
-        ),
-    ]
-
-
-def _of_tasks() -> list[Metric]:
-    """Of Kafka Connect: its tasks, which other metrics leave out."""
-    return [
-        Metric(
-            "longest_task_pause",
-            "duration",
-            "less",
-            "run",
-            "Connect: the longest that any task stood still",
-        ),
-        Metric(
-            "task_seconds",
-            "partition-time",
-            "less",
-            "run",
-            "Connect: time stood still, summed over tasks",
-        ),
-        Metric(
-            "tasks_touched", "count", "less", "run", "Connect: how many tasks stood still at all"
-        ),
-        Metric(
-            "tasks_unassigned",
-            "count",
-            "less",
-            "run",
-            "Connect: the most tasks at once that stood still",
-        ),
-        Metric(
-            "worker_rebalances",
-            "count",
-            "less",
-            "run",
-            "Connect: rounds of the workers' group, without its first settling",
-        ),
-    ]
-
-
-def _of_clients() -> list[Metric]:
-    return [
-        Metric(
-            name.replace("-", "_"),
-            unit,
-            better,
-            "members",
-            meaning + "; of the member where it is highest",
-            kafka_name=name,
+            f"Streams: the part of restore_time that began {words}",
         )
-        for name, unit, better, meaning in _KAFKA
-    ]
+        for how, words in (
+            ("scratch", "with an empty store"),
+            ("checkpoint", "with what the disk had"),
+            ("standby", "with a standby's copy"),
+        )
+    ),
+    Metric(
+        "standby_lag",
+        "records",
+        "less",
+        "run",
+        "Streams: the most records that a standby or warm-up was behind its task when it began",
+    ),
+    Metric(
+        "tasks_without_warm_standby",
+        "count",
+        "less",
+        "run",
+        "Streams: the most tasks at any one time that had no caught-up standby, once they had "
+        "had one",
+    ),
+    Metric(
+        "longest_without_warm_standby",
+        "duration",
+        "less",
+        "run",
+        "Streams: the longest that any task had no caught-up standby, once it had had one",
+    ),
+    Metric(
+        "standby_catch_up",
+        "duration",
+        "less",
+        "run",
+        "Streams: the longest that a standby or warm-up was behind its task",
+    ),
+    Metric(
+        "not_running_time",
+        "duration",
+        "less",
+        "run",
+        "Streams: time that instances were not RUNNING (no interactive queries), once they "
+        "had been, summed over instances",
+    ),
+    Metric(
+        "longest_not_running",
+        "duration",
+        "less",
+        "run",
+        "Streams: the longest that any instance was not RUNNING",
+    ),
+)
+
+
+# of Kafka Connect: its tasks, which other metrics leave out.
+_OF_TASKS: tuple[Metric, ...] = (
+    Metric(
+        "longest_task_pause",
+        "duration",
+        "less",
+        "run",
+        "Connect: the longest that any task stood still",
+    ),
+    Metric(
+        "task_seconds",
+        "partition-time",
+        "less",
+        "run",
+        "Connect: time stood still, summed over tasks",
+    ),
+    Metric("tasks_touched", "count", "less", "run", "Connect: how many tasks stood still at all"),
+    Metric(
+        "tasks_unassigned",
+        "count",
+        "less",
+        "run",
+        "Connect: the most tasks at once that stood still",
+    ),
+    Metric(
+        "worker_rebalances",
+        "count",
+        "less",
+        "run",
+        "Connect: rounds of the workers' group, without its first settling",
+    ),
+)
+
+
+_OF_CLIENTS: tuple[Metric, ...] = tuple(
+    Metric(
+        name.replace("-", "_"),
+        unit,
+        better,
+        "members",
+        meaning + "; of the member where it is highest",
+        kafka_name=name,
+    )
+    for name, unit, better, meaning in _KAFKA
+)
 
 
 METRICS: dict[str, Metric] = {
     m.name: m
     for m in (
-        *_of_pauses(),
-        *_of_rebalances(),
-        *_of_records(),
-        *_of_tasks(),
-        *_of_stores(),
-        *_of_clients(),
+        *_OF_PAUSES,
+        *_OF_REBALANCES,
+        *_OF_RECORDS,
+        *_OF_TASKS,
+        *_OF_STORES,
+        *_OF_CLIENTS,
     )
 }
 

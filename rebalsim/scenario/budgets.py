@@ -1,16 +1,24 @@
-"""Budgets and expectations as written → as values. What a metric is called and how it is
-measured is not known here.
-"""
+"""Budgets as written → as values. What a metric is called and how it is measured is not known here."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.budget import Budget
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
-from rebalsim.scenario.kinds import BAD, Choice, Duration, Field, ListOf, Section, Text, shown
+from rebalsim.scenario.kinds import (
+    BAD,
+    Choice,
+    Duration,
+    Field,
+    ListOf,
+    Section,
+    Text,
+    Written,
+    shown,
+)
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.source import shorten
 from rebalsim.words.nearest import nearest, or_nearest
@@ -164,37 +172,8 @@ def _metric(
         if written is BAD or written.is_bad:
             return
         limit = written.at["limit"]
-        for name in ("topics", "members", "level", "action"):
-            if name in written:
-                options[name] = written.get(name)
-        for name in ("from", "until"):
-            if name in written:
-                options[f"{name}_us"] = written.get(name)
-        if "variant" in written:
-            if variant and written.get("variant") != variant:
-                out.add(
-                    written.at["variant"],
-                    f"This stands under {variant} already — leave the variant out",
-                )
-            elif written.get("variant") not in variants:
-                out.add(
-                    written.at["variant"],
-                    f"'{shorten(written.get('variant'))}' is no variant of this story —"
-                    f" {or_nearest(written.get('variant'), variants)}",
-                )
-            variant = written.get("variant")
-        if "seeds" in written:
-            found = _PERCENTILE.fullmatch(written.get("seeds"))
-            word = found.group(2) if found else "worst"
-            options["percentile"] = (
-                50.0
-                if word == "median"
-                else None
-                if word == "worst"
-                else float(found.group(1))
-                if found
-                else None
-            )
+        options = _options(written)
+        variant = _variant(written, variant, variants, out)
     made = limit_of(limit, variants, out)
     if made is not None:
         op, amount, unit, relative_to = made
@@ -214,6 +193,42 @@ def _metric(
                 **options,
             )
         )
+
+
+def _options(written: Written) -> dict[str, Any]:
+    """What a budget's block says beside its limit."""
+    options = {
+        name: written.get(name)
+        for name in ("topics", "members", "level", "action")
+        if name in written
+    }
+    for name in ("from", "until"):
+        if name in written:
+            options[f"{name}_us"] = written.get(name)
+    if "seeds" in written:
+        found = _PERCENTILE.fullmatch(written.get("seeds"))
+        known = {None: None, "median": 50.0, "worst": None}
+        word = found.group(2) if found else None
+        number = found.group(1) if found else None
+        options["percentile"] = float(number) if number else known[word]
+    return options
+
+
+def _variant(written: Written, variant: str, variants: tuple[str, ...], out: Problems) -> str:
+    """The variant that a budget's block names, or under which it stands."""
+    if "variant" not in written:
+        return variant
+    named: str = written.get("variant")
+    if variant and named != variant:
+        out.add(
+            written.at["variant"], f"This stands under {variant} already — leave the variant out"
+        )
+    elif named not in variants:
+        out.add(
+            written.at["variant"],
+            f"'{shorten(named)}' is no variant of this story — {or_nearest(named, variants)}",
+        )
+    return named
 
 
 def _normal(text: str) -> str:
@@ -299,181 +314,3 @@ def amount_of(text: str) -> tuple[float, str] | None:
         if found is not None:
             return float(found), unit
     return None
-
-
-# ------------------------------------------------------------------------------------- expectations
-
-_WHERE = r"(?P<subject>[A-Za-z0-9._\-]+)"
-_FACTS: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    (
-        "owned-by",
-        re.compile(rf"{_WHERE} (?:is )?owned by (?P<object>[A-Za-z0-9._\-]+)"),
-        "orders-3 owned by c2",
-    ),
-    ("unowned", re.compile(rf"{_WHERE} is (?:unowned|owned by nobody)"), "orders-3 is unowned"),
-    (
-        "no-rebalance",
-        re.compile(r"no rebalance(?: (?:in|of) (?P<subject>[A-Za-z0-9._\-]+))?"),
-        "no rebalance",
-    ),
-    ("fenced", re.compile(rf"{_WHERE} is fenced"), "c1 is fenced"),
-    ("not-fenced", re.compile(rf"{_WHERE} is (?:never|not) fenced"), "c1 is never fenced"),
-    ("removed", re.compile(rf"{_WHERE} is removed"), "c1 is removed"),
-    ("not-removed", re.compile(rf"{_WHERE} is (?:never|not) removed"), "c1 is never removed"),
-    ("stable", re.compile(rf"{_WHERE} is stable"), "group is stable"),
-    ("empty", re.compile(rf"{_WHERE} is empty"), "group is empty"),
-    ("gone", re.compile(rf"{_WHERE} is gone"), "c1 is gone"),
-)
-EXAMPLES = ", ".join(f"'{example}'" for _, _, example in _FACTS[:5]) + " …"
-_AT = re.compile(r"at (\S+?):? (.+)")
-_BETWEEN = re.compile(r"(.+) between (\S+) and (\S+)")
-_AFTER = re.compile(r"(.+) (after|before|at) (\S+)")
-EXPECTATION = Section(
-    "expectation",
-    (
-        Field(
-            "fact",
-            Text("a fact such as 'orders-3 owned by c2'"),
-            "What must hold.",
-            is_required=True,
-            example="fact: orders-3 owned by c2",
-        ),
-        Field("at", _TIME, "At this moment."),
-        Field("from", _TIME, "From then on."),
-        Field("until", _TIME, "Until then."),
-        Field("variant", Text("a variant's name"), "In this variant only."),
-        Field("level", Choice("error", "warn"), "warn only tells."),
-    ),
-)
-
-
-def read_expectations(
-    node: Node | None, variants: tuple[str, ...], out: Problems
-) -> tuple[Expectation, ...]:
-    """A list of facts; `at 41s: orders-3 owned by c2` is a key and a value to YAML, and read as
-    the sentence that it is.
-    """
-    if node is None:
-        return ()
-    made: list[Expectation] = []
-    items = node.items if isinstance(node, Sequence) else [node]
-    for item in items:
-        if isinstance(item, Mapping) and any(key in EXPECTATION.by_key for key in item.entries):
-            written = EXPECTATION.read(item, out)
-            if written is BAD or written.is_bad:
-                continue
-            variant = written.get("variant", "")
-            if variant and variant not in variants:
-                out.add(
-                    written.at["variant"],
-                    f"'{shorten(variant)}' is no variant of this story — "
-                    f"{or_nearest(variant, variants)}",
-                )
-                continue
-            at = written.get("at")
-            _fact(
-                written.at["fact"],
-                written.get("fact"),
-                variant,
-                written.get("from", at),
-                written.get("until", at),
-                written.get("level", "error"),
-                made,
-                out,
-            )
-        elif isinstance(item, Mapping) and len(item.entries) == 1:
-            key, value = next(iter(item.entries.items()))
-            if isinstance(value, Scalar) and value.text:
-                _fact(item.keys[key], f"{key}: {value.text}", "", None, None, "error", made, out)
-            elif key in variants and isinstance(value, Sequence):
-                for fact in value.items:
-                    if isinstance(fact, Scalar):
-                        _fact(fact, fact.text, key, None, None, "error", made, out)
-                    elif (
-                        isinstance(fact, Mapping)
-                        and len(fact.entries) == 1
-                        and isinstance(inner := next(iter(fact.entries.values())), Scalar)
-                    ):
-                        name = next(iter(fact.entries))
-                        _fact(
-                            fact.keys[name],
-                            f"{name}: {inner.text}",
-                            key,
-                            None,
-                            None,
-                            "error",
-                            made,
-                            out,
-                        )
-                    else:
-                        out.add(
-                            fact,
-                            f"{shown(fact).capitalize()} is no fact — write one such as {EXAMPLES}",
-                        )
-            else:
-                out.add(item, f"This is no fact — write one such as {EXAMPLES}")
-        elif isinstance(item, Scalar) and isinstance(item.value, str):
-            _fact(item, item.text, "", None, None, "error", made, out)
-        else:
-            out.add(item, f"{shown(item).capitalize()} is no fact — write one such as {EXAMPLES}")
-    return tuple(made)
-
-
-def _fact(
-    node: Node,
-    text: str,
-    variant: str,
-    from_us: int | None,
-    until_us: int | None,
-    level: str,
-    made: list[Expectation],
-    out: Problems,
-) -> None:
-    said = " ".join(text.split())
-    rest = said
-    moments: list[int | None] = []
-
-    def moment(word: str) -> int | None:
-        us = q.duration(word)
-        if us is None:
-            out.add(
-                node,
-                q.why_no_duration(word)
-                or f"'{shorten(word, 30)}' is no moment — write one such as 41s",
-            )
-        moments.append(None if us is None else int(us))
-        return moments[-1]
-
-    if found := _AT.fullmatch(rest):
-        from_us = until_us = moment(found.group(1))
-        rest = found.group(2)
-    if found := _BETWEEN.fullmatch(rest):
-        rest, from_us, until_us = found.group(1), moment(found.group(2)), moment(found.group(3))
-        if from_us is not None and until_us is not None and until_us <= from_us:
-            out.add(node, f"'{shorten(said)}' ends before it begins — put the earlier moment first")
-            return
-    elif found := _AFTER.fullmatch(rest):
-        rest, us = found.group(1), moment(found.group(3))
-        from_us = us if found.group(2) in ("after", "at") else from_us
-        until_us = us if found.group(2) in ("before", "at") else until_us
-    if None in moments:
-        return
-    for fact, pattern, _ in _FACTS:
-        if match := pattern.fullmatch(rest):
-            parts = match.groupdict()
-            made.append(
-                Expectation(
-                    fact,
-                    parts.get("subject") or "",
-                    parts.get("object") or "",
-                    variant,
-                    from_us,
-                    until_us,
-                    said,
-                    level,
-                    node.line,
-                    node.column,
-                )
-            )
-            return
-    out.add(node, f"'{shorten(said)}' is no fact that can be held — write one such as {EXAMPLES}")

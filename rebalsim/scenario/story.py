@@ -16,8 +16,9 @@ from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.scenario import Scenario
 from rebalsim.scenario.actions import read_script
-from rebalsim.scenario.budgets import read_budgets, read_expectations
+from rebalsim.scenario.budgets import read_budgets
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence, parse
+from rebalsim.scenario.expectations import read_expectations
 from rebalsim.scenario.kinds import BAD, Written
 from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.overrides import Override, override, put
