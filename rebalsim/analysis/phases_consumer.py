@@ -129,64 +129,38 @@ class ConsumerWalk:
         for place, cut in enumerate(cuts):
             ended = cuts[place + 1].at_us if place + 1 < len(cuts) else self.pause.ended_us
             self.cuts.append(cut)
-            facts = self.header.consumers.get(cut.consumer)
-            limit = (
-                facts.heartbeat_interval_us
-                if facts is not None and facts.heartbeat_interval_us > 0
-                else 0
-            )
             if cut.kind is not PhaseKind.PICKUP:
                 continue
-            is_long = ended - cut.at_us > limit + LATE_US
-            told, number = (
-                self._told_another(cut.at_us, ended, cut.consumer) if is_long else ("", -1)
-            )
+            facts = self.header.consumers.get(cut.consumer)
+            limit = max(0, facts.heartbeat_interval_us) if facts is not None else 0
+            told, number = "", -1
+            if ended - cut.at_us > limit + LATE_US:
+                told, number = self._told_another(cut.at_us, ended, cut.consumer)
             if number >= 0:
-                left = self._next(
-                    told,
-                    number,
-                    (
-                        ev.PollExpired,
-                        ev.LeaveSent,
-                        ev.ConsumerExited,
-                        ev.MemberRemoved,
-                        ev.MemberReset,
-                    ),
-                    ended,
-                )
-                self.cuts[-1] = Cut(cut.at_us, PhaseKind.PICKUP, told, cut.round, cut.evidence)
-                self.cuts.append(
-                    Cut(
-                        self.index.events[number].at_us, PhaseKind.ASSIGNMENT, told, None, (number,)
-                    )
-                )
-                if left >= 0 and self.index.events[left].at_us < ended:
-                    self.cuts.append(
-                        Cut(
-                            self.index.events[left].at_us,
-                            PhaseKind.PICKUP,
-                            cut.consumer,
-                            None,
-                            (left,),
-                        )
-                    )
-                continue
-            added = self.index.last_of(cut.consumer, ended, ev.MemberAdded)
-            if added >= 0 and self.index.events[added].at_us > cut.at_us:
-                self.cuts[-1] = Cut(
-                    cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, (*cut.evidence, added)
-                )
-                if self.index.events[added].at_us < ended:
-                    self.cuts.append(
-                        Cut(
-                            self.index.events[added].at_us,
-                            PhaseKind.PICKUP,
-                            cut.consumer,
-                            None,
-                            (added,),
-                            cut.doing,
-                        )
-                    )
+                self._went_to_another(cut, ended, told, number)
+            else:
+                self._was_no_member(cut, ended)
+
+    def _went_to_another(self, cut: Cut, ended: int, told: str, number: int) -> None:
+        """Somebody was told of it first, and left."""
+        ends = (ev.PollExpired, ev.LeaveSent, ev.ConsumerExited, ev.MemberRemoved, ev.MemberReset)
+        left = self._next(told, number, ends, ended)
+        events = self.index.events
+        self.cuts[-1] = Cut(cut.at_us, PhaseKind.PICKUP, told, cut.round, cut.evidence)
+        self.cuts.append(Cut(events[number].at_us, PhaseKind.ASSIGNMENT, told, None, (number,)))
+        if left >= 0 and events[left].at_us < ended:
+            self.cuts.append(Cut(events[left].at_us, PhaseKind.PICKUP, cut.consumer, None, (left,)))
+
+    def _was_no_member(self, cut: Cut, ended: int) -> None:
+        """It was away until it was added, if it was added meanwhile."""
+        added = self.index.last_of(cut.consumer, ended, ev.MemberAdded)
+        at_us = self.index.events[added].at_us if added >= 0 else -1
+        if at_us <= cut.at_us:
+            return
+        evidence = (*cut.evidence, added)
+        self.cuts[-1] = Cut(cut.at_us, PhaseKind.AWAY, cut.consumer, cut.round, evidence)
+        if at_us < ended:
+            self.cuts.append(Cut(at_us, PhaseKind.PICKUP, cut.consumer, None, (added,), cut.doing))
 
     def _told_another(self, from_us: int, until_us: int, owner: str) -> tuple[str, int]:
         """Who was told in between that the partition is its own, and by which event; the

@@ -105,15 +105,33 @@ def catalogue() -> dict[str, list[Entry]]:
     """Every term by heading, in the order in which it is listed. Settings are left out: `find`
     knows them.
     """
-    from rebalsim.domain.metrics import METRICS
-    from rebalsim.lint.registry import CATALOGUE
     from rebalsim.reports.glossary import WORDS
-    from rebalsim.reports.phases.card import cards
     from rebalsim.scenario import vocabulary
 
-    found: dict[str, list[Entry]] = {}
-    for heading, rules in CATALOGUE.items():
-        found[f"Rules of lint: {heading[:1].lower()}{heading[1:]}"] = [
+    found: dict[str, list[Entry]] = _rules()
+    found["Phases of a pause"] = _phases()
+    found["Words"] = [
+        Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()
+    ]
+    found["Stock variants and profiles"] = [*_stock_variants(), _profiles()]
+    found["Metrics"] = _of_metrics()
+    found["Actions of the script"] = [
+        _block(block, "action of the script") for block in vocabulary.actions()
+    ]
+    found["Blocks of a scenario"] = [
+        _block(block, "block of a scenario") for block in vocabulary.blocks()
+    ]
+    found["Exit codes"] = [
+        Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()
+    ]
+    return found
+
+
+def _rules() -> dict[str, list[Entry]]:
+    from rebalsim.lint.registry import CATALOGUE
+
+    return {
+        f"Rules of lint: {heading[:1].lower()}{heading[1:]}": [
             Entry(
                 rule.id,
                 "rule of lint",
@@ -128,7 +146,14 @@ def catalogue() -> dict[str, list[Entry]]:
             )
             for rule in (checked.rule for checked in rules)
         ]
-    found["Phases of a pause"] = [
+        for heading, rules in CATALOGUE.items()
+    }
+
+
+def _phases() -> list[Entry]:
+    from rebalsim.reports.phases.card import cards
+
+    return [
         Entry(
             name,
             "phase of a pause",
@@ -142,40 +167,19 @@ def catalogue() -> dict[str, list[Entry]]:
         )
         for name, phase in cards().items()
     ]
-    found["Words"] = [
-        Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()
-    ]
-    found["Stock variants and profiles"] = [*_stock_variants(), _profiles()]
-    found["Metrics"] = [
-        Entry(
-            metric.name,
-            "metric",
-            metric.meaning,
-            (
-                (
-                    "",
-                    f"Measured as a {_unit(metric.unit)}, over {metric.population}; "
-                    f"{_better(metric.better)}."
-                    + (f" Kafka's own name: {metric.kafka_name}." if metric.kafka_name else "")
-                    + (
-                        ""
-                        if metric.is_known_to_consumer_protocol
-                        else " Unknown under the consumer protocol."
-                    ),
-                ),
-            ),
-        )
-        for metric in METRICS.values()
-    ]
-    found["Actions of the script"] = [
-        _block(block, "action of the script") for block in vocabulary.actions()
-    ]
-    found["Blocks of a scenario"] = [
-        _block(block, "block of a scenario") for block in vocabulary.blocks()
-    ]
-    found["Exit codes"] = [
-        Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()
-    ]
+
+
+def _of_metrics() -> list[Entry]:
+    from rebalsim.domain.metrics import METRICS
+
+    found = []
+    for metric in METRICS.values():
+        told = f"Measured as a {_unit(metric.unit)}, over {metric.population}; {_better(metric.better)}."
+        if metric.kafka_name:
+            told += f" Kafka's own name: {metric.kafka_name}."
+        if not metric.is_known_to_consumer_protocol:
+            told += " Unknown under the consumer protocol."
+        found.append(Entry(metric.name, "metric", metric.meaning, (("", told),)))
     return found
 
 

@@ -89,45 +89,16 @@ def _variant(v: Doc, document: Doc, name: str) -> VariantReport:
 
 def _analysis(v: Doc, document: Doc) -> Analysis:
     """An empty trace's analysis, with every part told by the document."""
-    counts: dict[str, int] = {}
-    for told in v["partitions"]:
-        p = partition_named(told["partition"])
-        counts[p.topic] = max(counts.get(p.topic, 0), p.number + 1)
     members = [_member(m) for m in v["members"]]
-    header = TraceHeader(
-        source=v["source"],
-        title=document["title"],
-        variant=v["name"],
-        heading=v["heading"],
-        kafka=v["kafka"],
-        digest=document["digest"],
-        seed=v["seed"],
-        horizon_us=v["horizon_us"],
-        topics={topic: TopicFacts(count) for topic, count in sorted(counts.items())},
-        consumers={m.consumer: ConsumerFacts(m.group, instance_id=m.instance_id) for m in members},
-    )
+    header = _header(v, document, members)
     analysis = Analysis(Trace(header, []))
     pauses = [_pause(p) for p in v["pauses"]]
     holdings = {
         (told["group"], partition_named(told["partition"])): [_holding(h) for h in told["owners"]]
         for told in v["partitions"]
     }
-    states: dict[str, list[StateSpan]] = {}
-    for s in v["group_states"]:
-        states.setdefault(s["group"], []).append(
-            StateSpan(s["group"], s["state"], s["started_us"], s["ended_us"], _or(s["generation"]))
-        )
-    lag = [
-        LagCurve(
-            partition_named(c["partition"]),
-            c["group"],
-            tuple((at, x) for at, x in c["corners"]),
-            c["peak"],
-            c["peak_us"],
-            _or(c["caught_up_us"]),
-        )
-        for c in v["lag"]
-    ]
+    states = _states(v)
+    lag = [_curve(c) for c in v["lag"]]
     book = LagBook(analysis.trace, analysis.horizon_us, "")
     book.corners = {(c.group, c.partition): list(c.corners) for c in lag}
     parts: dict[str, Any] = {
@@ -144,15 +115,61 @@ def _analysis(v: Doc, document: Doc) -> Analysis:
         },
         "lag": lag,
         "lag_book": book,
+        **_told(v),
+    }
+    analysis.__dict__.update(parts)  # as if they had been asked for already
+    analysis.measured.update((metric, v["metrics"][metric]["value"]) for metric in METRICS)
+    return analysis
+
+
+def _header(v: Doc, document: Doc, members: list[MemberLife]) -> TraceHeader:
+    counts: dict[str, int] = {}
+    for told in v["partitions"]:
+        p = partition_named(told["partition"])
+        counts[p.topic] = max(counts.get(p.topic, 0), p.number + 1)
+    return TraceHeader(
+        source=v["source"],
+        title=document["title"],
+        variant=v["name"],
+        heading=v["heading"],
+        kafka=v["kafka"],
+        digest=document["digest"],
+        seed=v["seed"],
+        horizon_us=v["horizon_us"],
+        topics={topic: TopicFacts(count) for topic, count in sorted(counts.items())},
+        consumers={m.consumer: ConsumerFacts(m.group, instance_id=m.instance_id) for m in members},
+    )
+
+
+def _states(v: Doc) -> dict[str, list[StateSpan]]:
+    states: dict[str, list[StateSpan]] = {}
+    for s in v["group_states"]:
+        states.setdefault(s["group"], []).append(
+            StateSpan(s["group"], s["state"], s["started_us"], s["ended_us"], _or(s["generation"]))
+        )
+    return states
+
+
+def _curve(c: Doc) -> LagCurve:
+    return LagCurve(
+        partition_named(c["partition"]),
+        c["group"],
+        tuple((at, x) for at, x in c["corners"]),
+        c["peak"],
+        c["peak_us"],
+        _or(c["caught_up_us"]),
+    )
+
+
+def _told(v: Doc) -> dict[str, Any]:
+    """What is told beside the bars."""
+    return {
         "redeliveries": [_redelivery(r) for r in v["redeliveries"]],
         "answers": [_plain(Answer, a, tuples=("consumers", "evidence")) for a in v["answers"]],
         "marks": [_mark(m) for m in v["marks"]],
         "alarms": [_alarm(x) for x in v.get("alarms", ())],
         "violations": [_plain(Violation, x, tuples=("evidence",)) for x in v["violations"]],
     }
-    analysis.__dict__.update(parts)  # as if they had been asked for already
-    analysis.measured.update((metric, v["metrics"][metric]["value"]) for metric in METRICS)
-    return analysis
 
 
 def _disturbed(v: Doc) -> dict[str, Any]:

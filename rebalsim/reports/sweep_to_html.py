@@ -14,7 +14,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from rebalsim.domain.answer import Answer, PointSaid
+from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.reports.page_parts import text as text_of
@@ -113,17 +113,7 @@ def _data(answer: Answer) -> dict[str, Any]:
     known = [m for m in metrics if all(m in p.metrics for p in answer.shown[:1])]
     units: dict[str, str] = {m: METRICS[m].unit for m in known}
     for name in objective_metrics:
-        axis = next((a for a in answer.axes if a.name == name), None)
-        units.setdefault(
-            name,
-            "money"
-            if name == "cost"
-            else axis.kind
-            if axis
-            else METRICS[name].unit
-            if name in METRICS
-            else "count",
-        )
+        units.setdefault(name, _unit(answer, name))
     names = [a.name for a in answer.axes]
     heat = [names.index(h) for h in answer.heat if h in names]
     limits = [
@@ -152,26 +142,35 @@ def _data(answer: Answer) -> dict[str, Any]:
         "best": [f"{p.number}-{p.variant}" for p in answer.best],
         "curves": answer.curves,
         "points": [_point(answer, p, known) for p in answer.shown],
-        "tornado": [
+        "tornado": [_bar(b) for b in answer.tornado],
+    }
+
+
+def _unit(answer: Answer, name: str) -> str:
+    """Of an objective: a metric, an axis, or money."""
+    if name == "cost":
+        return "money"
+    axis = next((a for a in answer.axes if a.name == name), None)
+    return axis.kind if axis else METRICS[name].unit if name in METRICS else "count"
+
+
+def _bar(b: Bar) -> dict[str, Any]:
+    return {
+        "axis": b.axis,
+        "low": b.low,
+        "lowValue": b.low_value,
+        "high": b.high,
+        "highValue": b.high_value,
+        "values": [
             {
-                "axis": b.axis,
-                "low": b.low,
-                "lowValue": b.low_value,
-                "high": b.high,
-                "highValue": b.high_value,
-                "values": [
-                    {
-                        "value": v.value,
-                        "points": v.points,
-                        "share": v.pass_share,
-                        "mean": v.mean,
-                        "least": v.least,
-                        "most": v.most,
-                    }
-                    for v in b.values
-                ],
+                "value": v.value,
+                "points": v.points,
+                "share": v.pass_share,
+                "mean": v.mean,
+                "least": v.least,
+                "most": v.most,
             }
-            for b in answer.tornado
+            for v in b.values
         ],
     }
 

@@ -4,6 +4,8 @@ one breaks; what moves the result.
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 from rich.text import Text
 
@@ -61,65 +63,59 @@ def render_answer(answer: Answer, console: Console, is_ascii: bool = False) -> N
             line, overflow="fold", no_wrap=len(line) <= width, highlight=False, soft_wrap=is_command
         )
 
+    _heading(answer, say)
+    _meeting(answer, say, width)
+    if answer.best:
+        _first(answer, say)
+    if answer.tornado:
+        told = "its mean over all points with the value where that is lowest, and highest"
+        say()
+        say(Text(f"What moves {main_title(answer)}: {told}", style="bold"))
+        for line in _tornado(answer, answer.tornado, width):
+            say(line)
+
+
+def _heading(answer: Answer, say: Any) -> None:
     say(Text(answer.title, style="bold"))
-    points = answer.points
-    say(
-        f"{answer.runs:,} runs over {points:,} "
-        f"points{' (each variant counts)' if len(answer.variants) > 1 else ''} → {answer.out}",
-        is_command=True,
-    )
+    each = " (each variant counts)" if len(answer.variants) > 1 else ""
+    say(f"{answer.runs:,} runs over {answer.points:,} points{each} → {answer.out}", is_command=True)
     say()
     say(Text(verdict_sentence(answer), style="bold"))
     for error, count in answer.errors[:3]:
         say(Text(f"  {count:,} × {error}", style="dim"))
     if answer.cut:
-        say(
-            Text(
-                f"  {answer.cut:,} points took longer than the plan's run_limit and were cut",
-                style="yellow",
-            )
-        )
+        cut = f"  {answer.cut:,} points took longer than the plan's run_limit and were cut"
+        say(Text(cut, style="yellow"))
+
+
+def _meeting(answer: Answer, say: Any, width: int) -> None:
+    """The points that meet all budgets, or what nothing else beats."""
     shown = answer.best or answer.front
-    if shown:
-        say()
-        say(
-            Text(
-                f"{'Meeting all budgets' if answer.best else 'Nothing meets all budgets. What nothing else beats'}, "
-                f"by {', then '.join(answer.objectives)}",
-                style="bold",
-            )
-        )
-        for line in _table(answer, shown[:ROWS], width):
-            say(line)
-        if len(shown) > ROWS or (answer.best and answer.passing > ROWS):
-            say(
-                Text(
-                    f"  and {max(len(shown), answer.passing if answer.best else 0) - ROWS:,} "
-                    "more (see the table `points`)",
-                    style="dim",
-                )
-            )
-    if answer.best:
-        say()
-        say(Text("The first of them", style="bold"))
-        say(f"  {say_kafka_settings(answer.best[0])}")
-        if answer.best[0].fullest:
-            say(f"  {fullest_said(answer.best[0])}")
-        _next_cheaper(answer, say)
-        say()
-        say("Play the first again:")
-        say(f"  {replay_command(answer, answer.best[0], answer.first_seed)}", is_command=True)
-    if answer.tornado:
-        say()
-        say(
-            Text(
-                f"What moves {main_title(answer)}: its mean over all points with the value where "
-                "that is lowest, and highest",
-                style="bold",
-            )
-        )
-        for line in _tornado(answer, answer.tornado, width):
-            say(line)
+    if not shown:
+        return
+    none = "Nothing meets all budgets. What nothing else beats"
+    said = "Meeting all budgets" if answer.best else none
+    say()
+    say(Text(f"{said}, by {', then '.join(answer.objectives)}", style="bold"))
+    for line in _table(answer, shown[:ROWS], width):
+        say(line)
+    more = max(len(shown), answer.passing if answer.best else 0) - ROWS
+    if more > 0:
+        say(Text(f"  and {more:,} more (see the table `points`)", style="dim"))
+
+
+def _first(answer: Answer, say: Any) -> None:
+    """The best point, what saving more would break, and how to see it again."""
+    first = answer.best[0]
+    say()
+    say(Text("The first of them", style="bold"))
+    say(f"  {say_kafka_settings(first)}")
+    if first.fullest:
+        say(f"  {fullest_said(first)}")
+    _next_cheaper(answer, say)
+    say()
+    say("Play the first again:")
+    say(f"  {replay_command(answer, first, answer.first_seed)}", is_command=True)
 
 
 def _next_cheaper(answer: Answer, say: object) -> None:

@@ -94,25 +94,9 @@ class ScriptReader:
 
     def _timing(self, entry: Written, name: str, ids: dict[str, int]) -> Action | None:
         """The action's time, with a deed yet to come."""
-        add = self.out.add
         at, after, when = entry.get("at"), entry.get("after"), entry.get("when")
-        if "at" not in entry and "after" not in entry and "when" not in entry:
-            add(
-                entry.node,
-                f"{name} does not say when — add at: 1m, after: ID, or when: group is stable",
-            )
+        if not self._has_moment(entry, name, ids):
             return None
-        if "at" in entry and "after" in entry:
-            add(entry.at["after"], "after stands beside at — write at alone, or after with delay")
-            return None
-        if "delay" in entry and "after" not in entry:
-            add(entry.at["delay"], "delay goes with after — write at: for a moment of the story")
-        if after is not None and after not in ids:
-            add(
-                entry.at["after"],
-                f"No action before this one has the id '{shorten(after)}' —"
-                f" {or_nearest(after, ids, 'give that action id: ' + shorten(after))}",
-            )
         condition = None
         if when is not None:
             group = self.cast.group_named(when[0], entry.at["when"])
@@ -120,26 +104,14 @@ class ScriptReader:
                 return None
             condition = When(group.group, when[1], when[2])
         at_us = entry.get("delay", 0) if after is not None else (at or 0)
-        every = entry.get("every")
-        times = entry.get("times")
+        every, times = entry.get("every"), entry.get("times")
         if every is None and (times or 1) > 1:
-            add(entry.at["times"], f"times: {times} needs to know how far apart — add every: 1m")
-        last = at_us + (every or 0) * ((times or 1) - 1)
-        if after is None and last >= self.horizon_us:
-            story = self.resolver.story
-            node = story.at.get("horizon", entry.at.get("at", entry.node))
-            what = f"{name} on line {entry.node.line}"
-            said = f"The horizon {say_us(self.horizon_us)}" + (
-                "" if "horizon" in story.at else " (the default)"
+            self.out.add(
+                entry.at["times"], f"times: {times} needs to know how far apart — add every: 1m"
             )
-            moment = (
-                f"at {say_us(at_us)}" if last == at_us else f"for the last time at {say_us(last)}"
-            )
-            add(
-                node,
-                f"{said} comes before {what} {moment} — write horizon: "
-                f"{say_us(_rounded_up(last))} or more",
-            )
+        last_us = at_us + (every or 0) * ((times or 1) - 1)
+        if after is None and last_us >= self.horizon_us:
+            self._is_too_late(entry, name, at_us, last_us)
         if times is None:
             times = max(1, math.ceil((self.horizon_us - at_us) / every)) if every is not None else 1
         return Action(
@@ -152,6 +124,40 @@ class ScriptReader:
             jitter_us=entry.get("jitter", 0),
             id=entry.get("id", ""),
             line=entry.node.line,
+        )
+
+    def _has_moment(self, entry: Written, name: str, ids: dict[str, int]) -> bool:
+        """Whether it says when, once."""
+        add, after = self.out.add, entry.get("after")
+        if "at" not in entry and "after" not in entry and "when" not in entry:
+            add(
+                entry.node,
+                f"{name} does not say when — add at: 1m, after: ID, or when: group is stable",
+            )
+            return False
+        if "at" in entry and "after" in entry:
+            add(entry.at["after"], "after stands beside at — write at alone, or after with delay")
+            return False
+        if "delay" in entry and "after" not in entry:
+            add(entry.at["delay"], "delay goes with after — write at: for a moment of the story")
+        if after is not None and after not in ids:
+            add(
+                entry.at["after"],
+                f"No action before this one has the id '{shorten(after)}' —"
+                f" {or_nearest(after, ids, 'give that action id: ' + shorten(after))}",
+            )
+        return True
+
+    def _is_too_late(self, entry: Written, name: str, at_us: int, last_us: int) -> None:
+        """The story ends before it."""
+        at = self.resolver.story.at
+        default = "" if "horizon" in at else " (the default)"
+        moment = f"at {say_us(at_us)}"
+        moment = moment if last_us == at_us else f"for the last time at {say_us(last_us)}"
+        self.out.add(
+            at.get("horizon", entry.at.get("at", entry.node)),
+            f"The horizon {say_us(self.horizon_us)}{default} comes before {name} on line "
+            f"{entry.node.line} {moment} — write horizon: {say_us(_rounded_up(last_us))} or more",
         )
 
     def _repeats(self, action: Action, entry: Written, name: str) -> list[Action]:

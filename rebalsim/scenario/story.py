@@ -8,7 +8,7 @@ that an override leaves alone, so a sweep can ask for thousands of neighbours of
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -330,73 +330,27 @@ class Story:
             dict.fromkeys(name for v in self.variants for name in self._resolvers[v].seats)
         )
         for budget in self.budgets[:MOST]:
-
-            def say(what: str, name: str, known: Iterable[str], budget: Budget = budget) -> None:
-                items.append(
-                    self.problem(
-                        budget.line,
-                        budget.column,
-                        f"The budget {budget.metric} names the {what} '{name}', which this story "
-                        "does not have — "
-                        f"{or_nearest(name, known)}",
-                        len(budget.metric),
-                    )
-                )
-
-            if budget.action and budget.action not in ids:
-                say("action", budget.action, ids)
-            for topic in budget.topics:
-                if topic not in first.topics:
-                    say("topic", topic, first.topics)
-            for member in budget.members:
-                if member not in members:
-                    say("member", member, members)
-        for fact in self.expectations[:MOST]:
-            if fact.fact in ("owned-by", "unowned"):
-                topic, _, number = fact.subject.rpartition("-")
-                if topic not in first.topics or not number.isdigit():
-                    items.append(
-                        self.problem(
-                            fact.line,
-                            fact.column,
-                            f"'{fact.subject}' is no partition of this story — write one such as"
-                            f" {next(iter(first.topics), 'orders')}-0",
-                            len(fact.text),
-                        )
-                    )
-            person = (
-                fact.object
-                if fact.fact == "owned-by"
-                else fact.subject
-                if fact.fact in ("fenced", "not-fenced", "removed", "not-removed", "gone")
-                else ""
+            named = (
+                ("action", (budget.action,) if budget.action else (), ids),
+                ("topic", budget.topics, first.topics),
+                ("member", budget.members, members),
             )
-            if person and person not in members:
-                items.append(
-                    self.problem(
-                        fact.line,
-                        fact.column,
-                        f"There is no member '{person}' — {or_nearest(person, members)}",
-                        len(fact.text),
-                    )
-                )
-            if (
-                fact.fact in ("stable", "empty", "no-rebalance")
-                and fact.subject
-                and fact.subject not in first.rosters
-                and fact.subject != "group"
-            ):
-                items.append(
-                    self.problem(
-                        fact.line,
-                        fact.column,
-                        f"There is no group '{fact.subject}' — "
-                        f"{or_nearest(fact.subject, first.rosters)}",
-                        len(fact.text),
-                    )
-                )
+            for what, names, known in named:
+                for name in names:
+                    if name not in known:
+                        items.append(self._named_in_vain(budget, what, name, known))
+        for fact in self.expectations[:MOST]:
+            for why in _wrong_names(fact, first.topics, members, first.rosters):
+                items.append(self.problem(fact.line, fact.column, why, len(fact.text)))
 
-    # -------------------------------------------------------------------------------------- what if
+    def _named_in_vain(self, budget: Budget, what: str, name: str, known: Iterable[str]) -> Problem:
+        return self.problem(
+            budget.line,
+            budget.column,
+            f"The budget {budget.metric} names the {what} '{name}', which this story does not have — "
+            f"{or_nearest(name, known)}",
+            len(budget.metric),
+        )
 
     def with_overrides(self, overrides: Iterable[Override]) -> Story:
         """The same story with these settings (`"group.members=5"` or `("group.members", 5)`) on top
@@ -441,3 +395,28 @@ def print_of(node: Node) -> str:
 
 
 __all__ = ["BAD", "Story", "print_of"]
+
+
+_OF_A_PARTITION = ("owned-by", "unowned")
+_OF_A_MEMBER = ("fenced", "not-fenced", "removed", "not-removed", "gone")
+_OF_A_GROUP = ("stable", "empty", "no-rebalance")
+
+
+def _wrong_names(
+    fact: Expectation, topics: Collection[str], members: Collection[str], groups: Collection[str]
+) -> Iterator[str]:
+    """What a fact names that the story does not have."""
+    if fact.fact in _OF_A_PARTITION:
+        topic, _, number = fact.subject.rpartition("-")
+        if topic not in topics or not number.isdigit():
+            yield (
+                f"'{fact.subject}' is no partition of this story — write one such as "
+                f"{next(iter(topics), 'orders')}-0"
+            )
+    who = fact.subject if fact.fact in _OF_A_MEMBER else ""
+    who = fact.object if fact.fact == "owned-by" else who
+    if who and who not in members:
+        yield f"There is no member '{who}' — {or_nearest(who, members)}"
+    group = fact.subject if fact.fact in _OF_A_GROUP else ""
+    if group and group not in groups and group != "group":
+        yield f"There is no group '{group}' — {or_nearest(group, groups)}"

@@ -41,14 +41,7 @@ class Asker:
         self._metrics = metrics_told(self.plan, tables.budgets)
 
     def answer(self) -> Answer:
-        plan = self.plan
-        counts = {
-            row["verdict"]: row["n"]
-            for row in self.points.groupBy("verdict")
-            .agg({"*": "count"})
-            .withColumnRenamed("count(1)", "n")
-            .collect()
-        }
+        plan, counts = self.plan, self._counts()
         total = sum(counts.values())
         runs = self.points.selectExpr("sum(seeds) AS n").collect()[0]["n"] or 0
         order = (
@@ -71,13 +64,6 @@ class Asker:
             else self._plane(best, front)
         )
         main = main_metric(plan)
-        errors = self.spark.sql(
-            "SELECT error, count(*) AS n FROM rebalsim_points WHERE error IS NOT NULL "
-            "GROUP BY error ORDER BY n DESC, error LIMIT 5"
-        ).collect()
-        cut = self.spark.sql(
-            "SELECT count(*) AS n FROM rebalsim_points WHERE error_kind = 'cut'"
-        ).collect()[0]["n"]
         return Answer(
             title=plan.title or plan.file,
             description=plan.description,
@@ -102,8 +88,7 @@ class Asker:
             failing=counts.get("fail", 0),
             inconclusive=counts.get("inconclusive", 0),
             erring=counts.get("error", 0),
-            errors=tuple((str(r["error"]), int(r["n"])) for r in errors),
-            cut=int(cut),
+            **self._errors(),
             best=best,
             next_cheaper=cheaper,
             next_cheaper_budgets=self._budgets_of(cheaper) if cheaper else (),
@@ -154,6 +139,24 @@ class Asker:
             settles=row["settles"] or "",
             fullest=row["fullest"],
         )
+
+    def _counts(self) -> dict[str, int]:
+        """Points by verdict."""
+        counted = self.points.groupBy("verdict").agg({"*": "count"})
+        rows = counted.withColumnRenamed("count(1)", "n").collect()
+        return {row["verdict"]: row["n"] for row in rows}
+
+    def _errors(self) -> dict[str, Any]:
+        """The errors that came most, and how many points took too long."""
+        errors = self.spark.sql(
+            "SELECT error, count(*) AS n FROM rebalsim_points WHERE error IS NOT NULL "
+            "GROUP BY error ORDER BY n DESC, error LIMIT 5"
+        ).collect()
+        cut = self.spark.sql(
+            "SELECT count(*) AS n FROM rebalsim_points WHERE error_kind = 'cut'"
+        ).collect()[0]["n"]
+        told = tuple((str(r["error"]), int(r["n"])) for r in errors)
+        return {"errors": told, "cut": int(cut)}
 
     def _next_cheaper(self, best: tuple[PointSaid, ...], order: str) -> PointSaid | None:
         """What saving one more step would break: of the points that cost less than the winner (by

@@ -7,6 +7,7 @@ hang, partitions added. All else must be predicted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import sqrt
 from typing import Any
@@ -68,80 +69,92 @@ _NUMBERS = {
 
 def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple[Scenario, Drive]:
     """What the recording's header says, and what its events may dictate."""
+    specs, names = _specs(document)
+    is_async = document["conf"].get("group.protocol") == "consumer"
+    constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
+    # what a round trip of so few members' requests takes was measured whole
+    machine = replace(_machine(is_jittered), costs=FREE)
+    if not is_async:
+        machine = replace(machine, rebalance_work=JITTERED_WORK if is_jittered else WORK)
+    scenario = Scenario(
+        title=document.get("name", ""),
+        topics=_topics(document),
+        horizon_us=int(document["end"]) * MS,
+        machine=machine,
+        cluster=Cluster(
+            document.get("kafka", DEFAULT_KAFKA),
+            config=_brokers(document.get("broker", {})),
+            habits=broker_habits(document.get("kafka", DEFAULT_KAFKA)),
+            log_append=ASYNC_WRITE if is_async else WRITE,
+            network=Network(jittered if is_jittered else constant),
+        ),
+        groups=(Group(GROUP, tuple([specs[name, 1] for name in names])),),
+    )
+    return scenario, _async_drive(document, specs) if is_async else _drive(document, specs)
+
+
+def _specs(document: dict[str, Any]) -> tuple[dict[tuple[str, int], Consumer], list[str]]:
+    """Each member's settings in each of its lives, and the members in order."""
     specs: dict[tuple[str, int], Consumer] = {}
     lives: dict[str, int] = {}
     for step in sorted(document["steps"], key=lambda step: step[0]):
         if step[1] == "start":
             life = lives[step[2]] = lives.get(step[2], 0) + 1
             specs[step[2], life] = _consumer(document, step[2], step[3] if len(step) > 3 else {})
-    rate = document["rate_per_partition"]
-    topics = tuple(
-        [
-            Topic(
-                name,
-                count,
-                (RateStep(0, float(rate * count)),),
-                record_bytes=70,
-                topic_id=document.get("topic_ids", {}).get(name, ""),
-            )
-            for name, count in document["topics"].items()
-        ]
-    )
-    broker = document.get("broker", {})
+    return specs, list(lives)
+
+
+def _topics(document: dict[str, Any]) -> tuple[Topic, ...]:
+    rate, ids = document["rate_per_partition"], document.get("topic_ids", {})
+    listed = [
+        Topic(
+            name,
+            count,
+            (RateStep(0, float(rate * count)),),
+            record_bytes=70,
+            topic_id=ids.get(name, ""),
+        )
+        for name, count in document["topics"].items()
+    ]
+    return tuple(listed)
+
+
+def _brokers(told: Mapping[str, Any]) -> BrokerConfig:
+    held: dict[str, Any] = {
+        field: int(told[key]) * MS for key, field in _BROKER.items() if key in told
+    }
     config = BrokerConfig(
-        group_initial_rebalance_delay_us=int(broker.get("group.initial.rebalance.delay.ms", 3000))
+        group_initial_rebalance_delay_us=int(told.get("group.initial.rebalance.delay.ms", 3000))
         * MS,
-        group_min_session_timeout_us=int(broker.get("group.min.session.timeout.ms", 1000)) * MS,
+        group_min_session_timeout_us=int(told.get("group.min.session.timeout.ms", 1000)) * MS,
         offsets_topic_num_partitions=1,
     )
-    held: dict[str, Any] = {
-        field: int(broker[key]) * MS for key, field in _BROKER.items() if key in broker
-    }
-    config = replace(config, **held)
+    return replace(config, **held)
+
+
+def _machine(is_jittered: bool) -> Machine:
+    """Without jitter a race goes the way it mostly goes (with odds near to even, as those of
+    fetches_ahead are, the way that lies between the others); with it, beats are late about as
+    much on average.
+    """
     late = Machine().beat_late
     middle = sqrt(late.a * late.b)
-    # Without jitter a race goes the way it mostly goes (with odds near to even, as those of
-    # fetches_ahead are, the way that lies between the others); with it, beats are late about as
-    # much on average.
-    machine = (
-        Machine(Draw("uniform", late.a, 2 * middle - late.a))
-        if is_jittered
-        else Machine(
-            constantly(middle),
-            backoff_percent=constantly(100),
-            spends_wake_up=1.0,
-            looks_too_early=1.0,
-            looks_too_early_warm=0.0,
-            looks_too_early_committed=0.0,
-            looks_too_early_validating=0.0,
-            looks_too_early_called=0.0,
-            looks_at_once=0.0,
-            wakes_again=0.0,
-            fetches_ahead=1.0,
-            knows_leader=1.0,
-        )
+    if is_jittered:
+        return Machine(Draw("uniform", late.a, 2 * middle - late.a))
+    return Machine(
+        constantly(middle),
+        backoff_percent=constantly(100),
+        spends_wake_up=1.0,
+        looks_too_early=1.0,
+        looks_too_early_warm=0.0,
+        looks_too_early_committed=0.0,
+        looks_too_early_validating=0.0,
+        looks_too_early_called=0.0,
+        looks_at_once=0.0,
+        wakes_again=0.0,
+        fetches_ahead=1.0,
+        knows_leader=1.0,
     )
-    is_async = document["conf"].get("group.protocol") == "consumer"
-    constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
-    # what a round trip of so few members' requests takes was measured whole
-    machine = replace(machine, costs=FREE)
-    if not is_async:
-        machine = replace(machine, rebalance_work=JITTERED_WORK if is_jittered else WORK)
-    scenario = Scenario(
-        title=document.get("name", ""),
-        topics=topics,
-        horizon_us=int(document["end"]) * MS,
-        machine=machine,
-        cluster=Cluster(
-            document.get("kafka", DEFAULT_KAFKA),
-            config=config,
-            habits=broker_habits(document.get("kafka", DEFAULT_KAFKA)),
-            log_append=ASYNC_WRITE if is_async else WRITE,
-            network=Network(jittered if is_jittered else constant),
-        ),
-        groups=(Group(GROUP, tuple([specs[name, 1] for name in lives])),),
-    )
-    return scenario, _async_drive(document, specs) if is_async else _drive(document, specs)
 
 
 def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Consumer:

@@ -18,7 +18,7 @@ from rebalsim.trace.gzipped import text_of
 from rebalsim.trace.trace import Trace
 from rebalsim.verify import wire as wires
 from rebalsim.verify.chance import allowed, told
-from rebalsim.verify.coin_flips import flips, replays
+from rebalsim.verify.coin_flips import Flip, flips, replays
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.form import unfit
 from rebalsim.verify.judge import Judgement, judge, total
@@ -52,14 +52,7 @@ def verify(
     document = load(path)
     protocol = str(document["conf"].get("group.protocol", "classic"))
     if protocol not in PLAYED:
-        return Finding(
-            str(path),
-            "trace",
-            False,
-            f"{path}: not replayed yet — its members use the {protocol} protocol, whose client "
-            "is not simulated",
-            document={"file": str(path), "kind": "trace", "protocol": protocol, "replayed": False},
-        )
+        return _not_replayed(path, protocol)
     with as_recording(path):
         scenario, drive = scenario_of(document)
     trace = play(scenario, seed=1, wire=True, drive=drive)
@@ -75,30 +68,20 @@ def verify(
             out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out,
             prediction,
         )
-    details = _wrong(result, differences)
-    shown = max(differences, 1)
-    details += _listed(
-        f"a few ms decide here; of {len(judged)} seeds of jitter go the recording's way:",
-        [f"{flip.right:2} {flip.what}" for flip in found if flip.right],
-        shown,
-    )
-    details += _listed(
-        f"no few ms decide here: under none of {len(judged)} seeds as recorded",
-        [flip.what for flip in found if not flip.right],
-        shown,
-    )
-    details += messages
-    figures = total([result])
     return Finding(
         str(path),
         "trace",
         True,
         f"{path}: {_line([result])}",
-        details,
+        [
+            *_wrong(result, differences),
+            *_flips_told(found, len(judged), max(differences, 1)),
+            *messages,
+        ],
         {
             "file": str(path),
             "kind": "trace",
-            **figures,
+            **total([result]),
             "seeds": {
                 "count": len(judged),
                 "flips": [{"what": flip.what, "right": flip.right} for flip in found],
@@ -107,6 +90,33 @@ def verify(
         },
         (_kind_of(document), result, mirrored),
     )
+
+
+def _not_replayed(path: Path, protocol: str) -> Finding:
+    return Finding(
+        str(path),
+        "trace",
+        False,
+        f"{path}: not replayed yet — its members use the {protocol} protocol, whose client "
+        "is not simulated",
+        document={"file": str(path), "kind": "trace", "protocol": protocol, "replayed": False},
+    )
+
+
+def _flips_told(found: Sequence[Flip], seeds: int, shown: int) -> list[str]:
+    """What a few ms decide, and what none do."""
+    return [
+        *_listed(
+            f"a few ms decide here; of {seeds} seeds of jitter go the recording's way:",
+            [f"{flip.right:2} {flip.what}" for flip in found if flip.right],
+            shown,
+        ),
+        *_listed(
+            f"no few ms decide here: under none of {seeds} seeds as recorded",
+            [flip.what for flip in found if not flip.right],
+            shown,
+        ),
+    ]
 
 
 def summarise(findings: Sequence[Finding]) -> list[str]:
