@@ -96,6 +96,7 @@ def test_a_session_that_outlasts_the_restart_is_not_said_to_be_too_short(session
         hold(story, "cooperative", remedy)
 
 
+@pytest.mark.plain
 def test_a_stuck_handler_of_a_static_member_is_helped_by_both_limits() -> None:
     [remedies] = remedies_of(deploy(), 60_000).values()
     best = remedies[0]
@@ -132,6 +133,7 @@ def test_runs_that_were_played_anyway_change_no_answer() -> None:
     assert known.remedies() == remedies_of(story, 5_000)
 
 
+@pytest.mark.plain
 def test_the_same_advice_in_any_process() -> None:
     code = (
         "from rebalsim.advice.advise import remedies_of\n"

@@ -145,6 +145,7 @@ def test_undecided_and_senseless_budgets_fail_and_warnings_warn(folder: Path) ->
     )
 
 
+@pytest.mark.plain
 def test_budgets_on_a_baseline_are_held_against_the_one_in_the_configuration(folder: Path) -> None:
     from rebalsim.cli.main import code_of
 

@@ -169,6 +169,7 @@ def test_the_road_is_written_as_one_would_write_it() -> None:
     )
 
 
+@pytest.mark.plain
 def test_what_each_action_costs_in_sum_is_told_before_and_after(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -193,6 +193,7 @@ def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
     assert len(page.encode()) < 400_000
 
 
+@pytest.mark.plain
 def test_two_thousand_partitions_stay_small_enough() -> None:
     page = to_html.render(one(bounced(2_000, 20, 2, shift_us=10)))
     assert len(page.encode()) < 3_000_000

@@ -41,6 +41,7 @@ def test_another_group_is_not_found() -> None:
     assert figures["pauses_percent"] < 100.0
 
 
+@pytest.mark.plain
 def test_the_spread_is_over_seeds_of_all_recordings_together() -> None:
     document = load("crash-sticky")
     plain = prediction_of(played(document))
