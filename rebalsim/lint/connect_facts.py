@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rebalsim.domain.connect import Connector
+from rebalsim.domain.connect import Connector, WorkerConfig
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash, CreateConnector, ReconfigureConnector, RollingBounce
@@ -15,6 +15,13 @@ from rebalsim.lint.figures import mean
 def workers_of(scenario: Scenario) -> list[Consumer]:
     """The workers as they are at the start."""
     return [c for g in scenario.groups for c in g.consumers if c.worker is not None]
+
+
+def incremental_config(scenario: Scenario) -> WorkerConfig | None:
+    """The settings of the first worker, where the cluster waits for lost work; else None."""
+    first = next(iter(workers_of(scenario)), None)
+    config = first.worker if first is not None else None
+    return None if config is None or config.connect_protocol == "eager" else config
 
 
 def without_workers(scenario: Scenario) -> Scenario:

@@ -8,14 +8,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.draws import Draw
 from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.scenario import Group, Scenario, Topic
 from rebalsim.domain.script import (
-    Action,
-    AddPartitions,
-    Crash,
-    CreateTopic,
     Join,
     Leave,
     RollingBounce,
@@ -23,7 +18,6 @@ from rebalsim.domain.script import (
     SetRate,
 )
 from rebalsim.lint.figures import mean
-from rebalsim.lint.finding import Place
 from rebalsim.words.lists import first_to_last
 from rebalsim.words.times import say_duration
 
@@ -339,57 +333,7 @@ def busy_share(scenario: Scenario, consumer: Consumer) -> float:
     )
 
 
-# --------------------------------------------------------------------------------------- the script
-
-
-def place_of(action: Action) -> Place:
-    return Place("action", action.id, line=action.line)
-
-
-def of_action(action: Action, key: str) -> str:
-    """What a fix calls a key of the script: by the action's line, since actions may have no id."""
-    return f"script.{action.line}.{key}"
-
-
-def restart_us(consumer: Consumer, down_high: float) -> float:
-    """How long a restarted process is away at worst, until its first poll."""
-    from rebalsim.lint.figures import high
-
-    return down_high + high(consumer.life.start)
-
-
-def strangers(scenario: Scenario, names: Iterable[str]) -> list[Consumer]:
-    """Those of them that come back as strangers, their old membership a ghost for a session:
-    dynamic members of classic groups.
-    """
-    return [c for c in named(scenario, names) if not is_static(c) and is_classic(c)]
-
-
-def crashes_with_return(scenario: Scenario) -> Iterator[tuple[Action, Draw, list[Consumer]]]:
-    """Each crash whose process is started again: the action, how long it is away, and who comes
-    back as a stranger.
-    """
-    for action in scenario.script:
-        deed = action.deed
-        if isinstance(deed, Crash) and deed.restart_after is not None:
-            yield action, deed.restart_after, strangers(scenario, deed.consumers)
-
-
-def grown_topics(scenario: Scenario) -> Iterator[tuple[Action, Topic, int, int]]:
-    """Each action that adds partitions or creates a topic: the topic, how many it had before,
-    and how many it has then.
-    """
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, (AddPartitions, CreateTopic)):
-            continue
-        topic = topic_named(scenario, deed.topic)
-        if topic is None:
-            continue
-        if isinstance(deed, CreateTopic):
-            yield action, topic, 0, topic.partitions
-        elif deed.to > topic.partitions:
-            yield action, topic, topic.partitions, deed.to
+# ------------------------------------------------------------------------------------------ words
 
 
 def say(us: float) -> str:

@@ -14,14 +14,13 @@ from rebalsim.lint.facts import (
     is_static,
     mean_start_us,
     named,
-    of_action,
-    place_of,
     round_up,
     say,
     say_setting,
 )
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import of_action, place_of
 
 RULE = Rule(
     id="bounce-outpaces-start",

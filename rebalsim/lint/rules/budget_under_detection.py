@@ -13,7 +13,6 @@ from rebalsim.lint.facts import (
     is_classic,
     is_static,
     named,
-    restart_us,
     say,
     session_key,
     session_us,
@@ -21,6 +20,7 @@ from rebalsim.lint.facts import (
 from rebalsim.lint.figures import high, low
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, restart_us
 
 RULE = Rule(
     id="budget-under-detection",
@@ -52,10 +52,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     unnoticed: list[
         tuple[int, str, str, str]
     ] = []  # how long, whose, which setting says so, by which action
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Crash):
-            continue
+    for action, deed in deeds_of(scenario, Crash):
         for consumer in named(scenario, deed.consumers):
             session = session_us(scenario, consumer)
             if (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash, Leave, RollingBounce
-from rebalsim.lint.connect_facts import workers_of
+from rebalsim.lint.connect_facts import incremental_config, workers_of
 from rebalsim.lint.facts import say, say_setting
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -30,10 +30,9 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    workers = workers_of(scenario)
-    if not workers or workers[0].worker is None or workers[0].worker.connect_protocol == "eager":
+    config = incremental_config(scenario)
+    if config is None:
         return
-    config = workers[0].worker
     delay, session = config.scheduled_rebalance_max_delay_us, config.session_timeout_us
     limits = [
         b.limit

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.connect_facts import restarts_of, workers_of
+from rebalsim.lint.connect_facts import incremental_config, restarts_of
 from rebalsim.lint.facts import round_up, say, say_setting
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -29,10 +29,10 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    workers = workers_of(scenario)
-    if not workers or workers[0].worker is None or workers[0].worker.connect_protocol == "eager":
+    config = incremental_config(scenario)
+    if config is None:
         return
-    delay = workers[0].worker.scheduled_rebalance_max_delay_us
+    delay = config.scheduled_rebalance_max_delay_us
     longest = max(restarts_of(scenario), key=lambda r: r[1], default=None)
     if longest is not None and 0 < delay < longest[1]:
         name, away, _ = longest

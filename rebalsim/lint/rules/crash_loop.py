@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Action
-from rebalsim.lint.facts import crashes_with_return, place_of, say, say_names, session_us, strangers
+from rebalsim.lint.facts import say, say_names, session_us
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import crashes_with_return, place_of, strangers
 from rebalsim.words.lists import verb
 
 RULE = Rule(

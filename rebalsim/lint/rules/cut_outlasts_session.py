@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Cut
@@ -14,7 +12,6 @@ from rebalsim.lint.facts import (
     heartbeat_us,
     is_classic,
     named,
-    place_of,
     round_up,
     say,
     say_names,
@@ -23,8 +20,9 @@ from rebalsim.lint.facts import (
     session_us,
 )
 from rebalsim.lint.figures import high
-from rebalsim.lint.finding import Finding, Place
+from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import Strike, strikes_of
 
 RULE = Rule(
     id="cut-outlasts-session",
@@ -46,33 +44,16 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if isinstance(deed, Cut):
-            yield from _cuts(
-                scenario,
-                named(scenario, deed.consumers),
-                deed.for_,
-                deed.from_all_brokers,
-                place_of(action),
-            )
-    for fault in scenario.random_faults:
-        if fault.kind == "cut":
-            yield from _cuts(
-                scenario,
-                named(scenario, fault.consumers),
-                fault.for_,
-                True,
-                Place("story", key="random_faults"),
-            )
+    for cut in strikes_of(scenario, Cut):
+        yield from _cuts(scenario, cut)
 
 
-def _cuts(
-    scenario: Scenario, cut: list[Consumer], for_: Draw, from_all: bool, place: Place
-) -> Iterator[Finding]:
-    lasts = high(for_)
+def _cuts(scenario: Scenario, cut: Strike) -> Iterator[Finding]:
+    lasts = high(cut.for_)
+    from_all = not isinstance(cut.deed, Cut) or cut.deed.from_all_brokers
     for (session, beat, _), who in alike(
-        cut, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))
+        named(scenario, cut.consumers),
+        lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c)),
     ):
         if lasts <= session - beat:
             continue
@@ -87,6 +68,6 @@ def _cuts(
             f"for up to {say(lasts)}, and the session is "
             f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: "
             f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
-            place,
+            cut.place,
             fix=((session_key(who[0]), say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))),),
         )

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import everyone, is_classic, place_of
+from rebalsim.lint.facts import everyone, is_classic
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 
 RULE = Rule(
     id="direct-assignor-swap",
@@ -39,10 +40,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if is_classic(c)
     }
     everybody = {c.name: c for c in everyone(scenario)}
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, RollingBounce):
-            continue
+    for action, deed in deeds_of(scenario, RollingBounce):
         seen: dict[tuple[str, tuple[str, ...]], bool] = {}
         for consumer in (*deed.deploy.consumers, *deed.surge_consumers):
             new = consumer.config.partition_assignment_strategy

@@ -13,8 +13,6 @@ from rebalsim.lint.facts import (
     heartbeat_us,
     is_static,
     named,
-    place_of,
-    restart_us,
     round_up,
     say,
     say_names,
@@ -25,6 +23,7 @@ from rebalsim.lint.facts import (
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of, restart_us
 
 RULE = Rule(
     id="dynamic-in-statefulset",
@@ -47,9 +46,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, RollingBounce) or deed.surge or deed.surge_consumers:
+    for action, deed in deeds_of(scenario, RollingBounce):
+        if deed.surge or deed.surge_consumers:
             continue
         static_later = {c.name: True for c in deed.deploy.consumers if is_static(c)}
         strangers = [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.draws import Draw
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Freeze
@@ -14,7 +12,6 @@ from rebalsim.lint.facts import (
     heartbeat_us,
     is_classic,
     named,
-    place_of,
     round_up,
     say,
     say_names,
@@ -23,8 +20,9 @@ from rebalsim.lint.facts import (
     session_us,
 )
 from rebalsim.lint.figures import high
-from rebalsim.lint.finding import Finding, Place
+from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import Strike, strikes_of
 
 RULE = Rule(
     id="freeze-outlasts-session",
@@ -48,30 +46,13 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        if isinstance(action.deed, Freeze):
-            yield from _freezes(
-                scenario,
-                named(scenario, action.deed.consumers),
-                action.deed.for_,
-                place_of(action),
-                "the freeze",
-            )
-    for fault in scenario.random_faults:
-        if fault.kind == "freeze":
-            yield from _freezes(
-                scenario,
-                named(scenario, fault.consumers),
-                fault.for_,
-                Place("story", key="random_faults"),
-                "a random freeze",
-            )
+    for freeze in strikes_of(scenario, Freeze):
+        yield from _freezes(scenario, freeze)
 
 
-def _freezes(
-    scenario: Scenario, frozen: list[Consumer], for_: Draw, place: Place, what: str
-) -> Iterator[Finding]:
-    lasts = high(for_)
+def _freezes(scenario: Scenario, freeze: Strike) -> Iterator[Finding]:
+    lasts, frozen = high(freeze.for_), named(scenario, freeze.consumers)
+    what = "a random freeze" if freeze.deed is None else "the freeze"
     for (session, beat, _), who in alike(
         frozen, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))
     ):
@@ -82,6 +63,6 @@ def _freezes(
             "from the last heartbeat on: expelled, its last "
             f"batch is handled twice, and it joins anew — write {session_key(who[0])}: "
             f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
-            place,
+            freeze.place,
             fix=((session_key(who[0]), say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))),),
         )

@@ -10,19 +10,11 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Action, Hang, Leave, RollingBounce
-from rebalsim.lint.facts import (
-    alike,
-    named,
-    place_of,
-    round_up,
-    say,
-    say_names,
-    say_setting,
-    session_us,
-)
+from rebalsim.lint.facts import alike, named, round_up, say, say_names, say_setting, session_us
 from rebalsim.lint.figures import high, low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import place_of
 from rebalsim.words.lists import verb
 
 RULE = Rule(

@@ -11,8 +11,6 @@ from rebalsim.lint.facts import (
     heartbeat_us,
     is_static,
     named,
-    place_of,
-    restart_us,
     round_up,
     say,
     say_setting,
@@ -21,6 +19,7 @@ from rebalsim.lint.facts import (
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of, restart_us
 
 RULE = Rule(
     id="horizon-cuts-detection",
@@ -39,9 +38,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Crash) or action.after is not None or action.when is not None:
+    for action, deed in deeds_of(scenario, Crash):
+        if action.after is not None or action.when is not None:
             continue
         last = action.at_us + (action.every_us or 0) * (max(1, action.times) - 1)
         ends = 0

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import of_action, place_of, say
+from rebalsim.lint.facts import say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, of_action, place_of
 
 RULE = Rule(
     id="lag-threshold-under-a-rebalance",
@@ -30,9 +31,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Autoscale) or deed.cpu_target is not None:
+    for action, deed in deeds_of(scenario, Autoscale):
+        if deed.cpu_target is not None:
             continue
         group = next((g for g in scenario.groups if g.name == deed.group), None)
         if group is None or not group.consumers:

@@ -8,18 +8,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import (
-    average_rate,
-    everyone,
-    grown_topics,
-    heartbeat_us,
-    is_classic,
-    place_of,
-    say,
-    say_names,
-)
+from rebalsim.lint.facts import average_rate, everyone, heartbeat_us, is_classic, say, say_names
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import grown_topics, place_of
 
 RULE = Rule(
     id="latest-on-growing-topic",

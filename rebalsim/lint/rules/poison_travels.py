@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Poison
-from rebalsim.lint.facts import everyone, place_of, say
+from rebalsim.lint.facts import everyone, say
 from rebalsim.lint.figures import high, low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 
 RULE = Rule(
     id="poison-travels",
@@ -38,9 +39,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Poison) or deed.times is not None or deed.throws:
+    for action, deed in deeds_of(scenario, Poison):
+        if deed.times is not None or deed.throws:
             continue
         readers = [c for c in everyone(scenario) if c.subscribes_to(deed.topic)]
         limit = min((c.config.max_poll_interval_us for c in readers), default=0)

@@ -7,20 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import (
-    at_start,
-    crashes_with_return,
-    group_of,
-    place_of,
-    protocol_of,
-    say,
-    say_names,
-    session_us,
-)
+from rebalsim.lint.facts import at_start, group_of, protocol_of, say, say_names, session_us
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 from rebalsim.lint.rules.crash_loop import is_loop
+from rebalsim.lint.script_facts import crashes_with_return, place_of
 from rebalsim.words.lists import verb
 
 RULE = Rule(

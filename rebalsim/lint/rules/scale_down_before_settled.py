@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.instants import MINUTE
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import mean_start_us, of_action, place_of, say
+from rebalsim.lint.facts import mean_start_us, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, of_action, place_of
 
 RULE = Rule(
     id="scale-down-before-settled",
@@ -28,9 +29,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Autoscale) or not deed.joiners:
+    for action, deed in deeds_of(scenario, Autoscale):
+        if not deed.joiners:
             continue
         needed = max(mean_start_us(c) for c in deed.joiners) + MINUTE
         to_none = deed.least == 0 or (deed.idle is not None and deed.idle < deed.least)

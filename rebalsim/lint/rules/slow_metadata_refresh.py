@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.instants import MINUTE
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import average_rate, everyone, grown_topics, is_classic, place_of, say
+from rebalsim.lint.facts import average_rate, everyone, is_classic, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import grown_topics, place_of
 
 LIMIT_US = 1 * MINUTE
 

@@ -7,18 +7,10 @@ from collections.abc import Iterator
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
-from rebalsim.lint.facts import (
-    at_start,
-    group_of,
-    heartbeat_us,
-    is_classic,
-    of_action,
-    place_of,
-    protocol_of,
-    say,
-)
+from rebalsim.lint.facts import at_start, group_of, heartbeat_us, is_classic, protocol_of, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import of_action, place_of
 
 RULE = Rule(
     id="staggered-joins",

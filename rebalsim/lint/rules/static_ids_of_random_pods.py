@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, session_us
+from rebalsim.lint.facts import is_classic, is_static, named, say, session_us
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 
 RULE = Rule(
     id="static-ids-of-random-pods",
@@ -33,10 +34,7 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, RollingBounce):
-            continue
+    for action, deed in deeds_of(scenario, RollingBounce):
         replaced = [c for c in named(scenario, deed.consumers) if is_static(c)]
         back = {c.name: c.config.group_instance_id for c in deed.deploy.consumers}
         new_ids = {c.config.group_instance_id: True for c in deed.surge_consumers}

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
-from rebalsim.lint.facts import is_classic, is_static, named, place_of, say, say_names, session_us
+from rebalsim.lint.facts import is_classic, is_static, named, say, say_names, session_us
 from rebalsim.lint.figures import low
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 from rebalsim.words.lists import verb
 
 RULE = Rule(
@@ -36,9 +37,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, Crash) or deed.restart_after is None:
+    for action, deed in deeds_of(scenario, Crash):
+        if deed.restart_after is None:
             continue
         static = [c for c in named(scenario, deed.consumers) if is_static(c) and not is_classic(c)]
         early = [

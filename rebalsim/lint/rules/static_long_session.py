@@ -13,7 +13,6 @@ from rebalsim.lint.facts import (
     heartbeat_us,
     is_classic,
     is_static,
-    restart_us,
     round_up,
     say,
     say_names,
@@ -26,6 +25,7 @@ from rebalsim.lint.facts import (
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import restart_us
 
 LONG_US = 2 * MINUTE
 

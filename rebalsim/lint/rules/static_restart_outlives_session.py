@@ -16,8 +16,6 @@ from rebalsim.lint.facts import (
     heartbeat_us,
     is_static,
     named,
-    place_of,
-    restart_us,
     round_up,
     say,
     say_names,
@@ -28,6 +26,7 @@ from rebalsim.lint.facts import (
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import place_of, restart_us
 
 RULE = Rule(
     id="static-restart-outlives-session",

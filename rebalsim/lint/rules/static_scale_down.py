@@ -11,7 +11,6 @@ from rebalsim.lint.facts import (
     group_of,
     is_static,
     named,
-    place_of,
     say,
     say_names,
     session_us,
@@ -19,6 +18,7 @@ from rebalsim.lint.facts import (
 )
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import place_of
 
 RULE = Rule(
     id="static-scale-down",

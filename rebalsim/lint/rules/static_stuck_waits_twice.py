@@ -13,7 +13,6 @@ from rebalsim.lint.facts import (
     alike,
     is_static,
     named,
-    place_of,
     say,
     say_names,
     session_key,
@@ -22,8 +21,9 @@ from rebalsim.lint.facts import (
     work_of,
 )
 from rebalsim.lint.figures import high
-from rebalsim.lint.finding import Finding, Place
+from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import strikes_of
 from rebalsim.words.lists import verb
 
 RULE = Rule(
@@ -50,33 +50,22 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    hanging = [
-        (a.deed.consumers, a.deed.for_, place_of(a))
-        for a in scenario.script
-        if isinstance(a.deed, Hang)
-    ]
-    hanging += [
-        (f.consumers, f.for_, Place("story", key="random_faults"))
-        for f in scenario.random_faults
-        if f.kind == "hang"
-    ]
-
     def figures(c: Consumer) -> tuple[int, int, object]:
         return c.config.max_poll_interval_us, session_us(scenario, c), work_of(c)
 
-    for names, for_, place in hanging:
+    for hang in strikes_of(scenario, Hang):
         for (limit, session, _), who in alike(
-            [c for c in named(scenario, names) if is_static(c)], figures
+            [c for c in named(scenario, hang.consumers) if is_static(c)], figures
         ):
-            if high(for_) > limit:
+            if high(hang.for_) > limit:
                 share = share_of(scenario, who[0])
                 yield Finding(
                     f"{say_names(who)} {verb(who, 'is', 'are')} static and may hang for "
-                    f"{say(high(for_))}, past max.poll.interval.ms {say(limit)}: "
+                    f"{say(high(hang.for_))}, past max.poll.interval.ms {say(limit)}: "
                     f"{share} partition{'s' if share != 1 else ''} of each "
                     f"{'are' if share != 1 else 'is'} taken over only when the session of "
-                    f"{say(session)} is out as well, {say(min(high(for_), limit + session))} "
+                    f"{say(session)} is out as well, {say(min(high(hang.for_), limit + session))} "
                     "after it got stuck — shorten max.poll.interval.ms and "
                     f"{session_key(who[0])}",
-                    place,
+                    hang.place,
                 )

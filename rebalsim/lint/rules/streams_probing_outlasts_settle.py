@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_static, named, place_of, say
+from rebalsim.lint.facts import is_static, named, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 from rebalsim.lint.streams_facts import applications, is_classic, records_of_a_task
 
 RULE = Rule(
@@ -35,9 +36,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             config.acceptable_recovery_lag
         ):
             continue
-        for action in scenario.script:
-            deed = action.deed
-            if not isinstance(deed, RollingBounce) or len(deed.consumers) < 2:
+        for action, deed in deeds_of(scenario, RollingBounce):
+            if len(deed.consumers) < 2:
                 continue
             moved = [c for c in named(scenario, deed.consumers) if not is_static(c)]
             if moved and deed.settle_us < config.probing_rebalance_interval_us:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_static, named, place_of, say
+from rebalsim.lint.facts import is_static, named, say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 from rebalsim.lint.streams_facts import applications, is_classic
 
 RULE = Rule(
@@ -31,10 +32,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for _, app, _ in applications(scenario):
         if not is_classic(app) or app.close == "leave":
             continue
-        for action in scenario.script:
-            deed = action.deed
-            if not isinstance(deed, RollingBounce):
-                continue
+        for action, deed in deeds_of(scenario, RollingBounce):
             waits = [c for c in named(scenario, deed.consumers) if not is_static(c)]
             if waits:
                 session = max(c.config.session_timeout_us for c in waits)

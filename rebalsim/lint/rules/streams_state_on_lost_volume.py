@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash, RollingBounce
-from rebalsim.lint.facts import place_of, say
+from rebalsim.lint.facts import say
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import place_of
 from rebalsim.lint.streams_facts import applications, restore_us
 
 LIMIT_US = 10 * SECOND

@@ -13,7 +13,6 @@ from rebalsim.lint.facts import (
     full_batch,
     holds_up,
     named,
-    place_of,
     round_up,
     say,
     say_names,
@@ -22,8 +21,9 @@ from rebalsim.lint.facts import (
     work_of,
 )
 from rebalsim.lint.figures import high, worst_batch_us
-from rebalsim.lint.finding import Finding, Place
+from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import strikes_of
 from rebalsim.words.lists import verb
 
 LIMIT_US = 30 * SECOND
@@ -49,31 +49,20 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    hanging = [
-        (a.deed.consumers, a.deed.for_, place_of(a))
-        for a in scenario.script
-        if isinstance(a.deed, Hang)
-    ]
-    hanging += [
-        (f.consumers, f.for_, Place("story", key="random_faults"))
-        for f in scenario.random_faults
-        if f.kind == "hang"
-    ]
-
     def figures(c: Consumer) -> tuple[int, Handler, int, object]:
         timeout_us = c.habits.rebalance_timeout_of(
             c.config.session_timeout_us, c.config.max_poll_interval_us
         )
         return timeout_us, c.handler, c.config.max_poll_records, work_of(c)
 
-    for names, for_, place in hanging:
+    for hang in strikes_of(scenario, Hang):
         for (limit, handler, *_), who in alike(
-            [c for c in named(scenario, names) if holds_up(c)], figures
+            [c for c in named(scenario, hang.consumers) if holds_up(c)], figures
         ):
             if usual_members(scenario, who[0]) < 2:
                 continue
             worst = worst_batch_us(scenario, handler, full_batch(scenario, who[0]))
-            held = min(high(for_), limit)
+            held = min(high(hang.for_), limit)
             suggestion = round_up(max(3 * worst, LIMIT_US), 5 * SECOND)
             if held > LIMIT_US and limit > 5 * worst and suggestion < limit:
                 yield Finding(
@@ -82,6 +71,6 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     f"{say(limit)}), though the "
                     f"worst batch takes {say(worst)} — write max.poll.interval.ms: "
                     f"{say_setting(suggestion)}",
-                    place,
+                    hang.place,
                     fix=(("max.poll.interval.ms", say_setting(suggestion)),),
                 )

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_static, named, of_action, place_of, protocol_of
+from rebalsim.lint.facts import is_static, named, protocol_of
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, of_action, place_of
 
 RULE = Rule(
     id="surge-of-dynamic-members",
@@ -32,9 +33,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, RollingBounce) or not deed.surge:
+    for action, deed in deeds_of(scenario, RollingBounce):
+        if not deed.surge:
             continue
         leaving = [c for c in named(scenario, deed.consumers) if not is_static(c)]
         if len(leaving) < 2 or deed.surge >= len(leaving):

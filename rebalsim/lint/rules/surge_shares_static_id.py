@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
-from rebalsim.lint.facts import is_classic, is_static, named, place_of
+from rebalsim.lint.facts import is_classic, is_static, named
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of, place_of
 
 RULE = Rule(
     id="surge-shares-static-id",
@@ -36,9 +37,8 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if not isinstance(deed, RollingBounce) or not deed.surge:
+    for action, deed in deeds_of(scenario, RollingBounce):
+        if not deed.surge:
             continue
         old = {
             c.config.group_instance_id: c for c in named(scenario, deed.consumers) if is_static(c)
