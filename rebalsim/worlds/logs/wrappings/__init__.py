@@ -7,12 +7,15 @@ where one file holds many, and whether the line goes on in the next one. Add one
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from rebalsim.worlds.logs.times import Stamp
+from rebalsim.worlds.logs.times import Stamp, stamp_of
 
 
 @dataclass(slots=True)
@@ -23,6 +26,22 @@ class Unwrapped:
     stamp: Stamp | None = None
     source: str = ""  # pod, host and process; empty where the file is one process's
     goes_on: bool = False
+
+
+def document_of(line: str, key: str) -> tuple[dict[str, Any], str] | None:
+    """A line that is a JSON object, and the text under this key; None for any other."""
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    text = document.get(key) if isinstance(document, dict) else None
+    return (document, text) if isinstance(text, str) else None
+
+
+def without_time(text: str, time: re.Pattern[str]) -> tuple[str, Stamp | None]:
+    """What stands behind a time, if one stands first, and that time."""
+    found = time.match(text)
+    return (text, None) if found is None else (text[found.end() :], stamp_of(found[1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,23 +4,18 @@ comes in parts that lack the line's end.
 
 from __future__ import annotations
 
-import json
-
 from rebalsim.worlds.logs.times import stamp_of
-from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, document_of
 
 
 def take(line: str) -> Unwrapped | None:
     """The line that the container printed."""
     if not line.startswith('{"log":'):
         return None
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
+    found = document_of(line, "log")
+    if found is None:
         return None
-    text = document.get("log") if isinstance(document, dict) else None
-    if not isinstance(text, str):
-        return None
+    document, text = found
     when = document.get("time")
     stamp = stamp_of(when) if isinstance(when, str) else None
     return Unwrapped(text.rstrip("\r\n"), stamp, goes_on=not text.endswith("\n"))

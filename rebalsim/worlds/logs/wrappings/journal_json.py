@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 from rebalsim.worlds.logs.times import Stamp
-from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, document_of
 
 
 def take(line: str) -> Unwrapped | None:
     """The message and whose it is."""
     if not line.startswith("{") or '"MESSAGE"' not in line:
         return None
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
+    found = document_of(line, "MESSAGE")
+    if found is None:
         return None
-    text = document.get("MESSAGE") if isinstance(document, dict) else None
-    if not isinstance(text, str):
-        return None
+    document, text = found
     when = str(document.get("__REALTIME_TIMESTAMP", ""))
     stamp = Stamp(int(when), 0, True, True, 1) if when.isdigit() and len(when) < 18 else None
     host = document.get("_HOSTNAME", "")

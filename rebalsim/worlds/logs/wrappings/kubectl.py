@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rebalsim.worlds.logs.times import stamp_of
-from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, without_time
 
 _LINE = re.compile(r"\[pod/([^/\]\s]{1,253})/([^/\]\s]{1,63})\] ?")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) ?")
@@ -16,9 +15,7 @@ def take(line: str) -> Unwrapped | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    text, stamp = line[found.end() :], None
-    if (time := _TIME.match(text)) is not None:
-        stamp, text = stamp_of(time[1]), text[time.end() :]
+    text, stamp = without_time(line[found.end() :], _TIME)
     return Unwrapped(text, stamp, f"{found[1]}/{found[2]}")
 
 
