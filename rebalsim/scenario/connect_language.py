@@ -7,9 +7,7 @@ tasks have a consumer's settings.
 
 from __future__ import annotations
 
-from typing import Any
-
-from rebalsim.scenario.document import Node
+from rebalsim.scenario.common_language import word_of
 from rebalsim.scenario.kinds import (
     Choice,
     DrawOf,
@@ -145,16 +143,6 @@ WORKER_CONFIG = Section(
 )
 
 
-def named(key: str) -> Any:
-    """A shorthand that names this key whatever the value is."""
-
-    def shorthand(node: Node) -> str:
-        return key
-
-    shorthand.keys = (key,)  # type: ignore[attr-defined]
-    return shorthand
-
-
 _CONNECTOR_FIELDS = (
     Field(
         "tasks.max", Whole(1, MAX_TASKS), "How many tasks it makes.", target="tasks_max", kafka=True
@@ -216,7 +204,7 @@ def connector_section(config: Section, topic: Kind) -> Section:
             ),
         ),
         "A connector and its tasks.",
-        shorthand=named("tasks.max"),
+        shorthand=word_of("tasks.max"),
         allows_nothing=True,
     )
 
@@ -277,7 +265,7 @@ _WHICH = Field("connector", _NAME, "Which connector.", is_required=True)
 
 
 def _deed(name: str, doc: str, *more: Field) -> Section:
-    return Section(name, (_WHICH, *more), doc, shorthand=named("connector"))
+    return Section(name, (_WHICH, *more), doc, shorthand=word_of("connector"))
 
 
 CONNECT_DEEDS: dict[str, Section] = {
@@ -306,6 +294,6 @@ CONNECT_DEEDS: dict[str, Section] = {
         "fail_task",
         (Field("task", _TASK, "Which task, such as orders-3.", is_required=True),),
         "A task's thread dies of an exception: nobody starts it again of himself.",
-        shorthand=named("task"),
+        shorthand=word_of("task"),
     ),
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalsim.scenario.document import Node
+from rebalsim.scenario.common_language import word_of
 from rebalsim.scenario.kinds import (
     ByteRate,
     Choice,
@@ -122,16 +122,6 @@ _CONSUMERS = (
     "group.instance.id",
     "client.rack",
 )
-
-
-def named(key: str) -> Any:
-    """A shorthand that names this key whatever the value is."""
-
-    def shorthand(node: Node) -> str:
-        return key
-
-    shorthand.keys = (key,)  # type: ignore[attr-defined]
-    return shorthand
 
 
 def _setting(key: str, kind: Any, doc: str, target: str = "") -> Field:
@@ -279,7 +269,7 @@ STORE = Section(
         Field("name", _NAME, "The store's name.", default="store-N"),
     ),
     "A state store of a sub-topology.",
-    shorthand=named("size"),
+    shorthand=word_of("size"),
 )
 PART = Section(
     "sub-topology",
@@ -301,7 +291,7 @@ PART = Section(
         Field("joins", Flag(), "It joins its sources, which must have as many partitions."),
     ),
     "A connected part of the topology: a task for every partition of its largest source.",
-    shorthand=named("sources"),
+    shorthand=word_of("sources"),
 )
 STREAMS = Section(
     "streams",
