@@ -20,12 +20,10 @@ from rebalsim.protocol.consumer.member import UNREVOKED, Member
 from rebalsim.protocol.consumer.progress import (
     append,
     go_away,
-    note,
     progress,
     rebalance_timer,
     remove,
     session_timer,
-    tell_state,
     time_revocation,
 )
 from rebalsim.protocol.consumer.refusal import Refusal
@@ -40,6 +38,7 @@ from rebalsim.protocol.consumer_messages import (
 )
 from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.notes import note, tell_state
 
 __all__ = [
     "heartbeat",

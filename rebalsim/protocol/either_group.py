@@ -25,7 +25,7 @@ from rebalsim.protocol.consumer.classic_members import Dialect, MemberIdRequired
 from rebalsim.protocol.consumer.commits import check_commit
 from rebalsim.protocol.consumer.group import ConsumerGroup, ConsumerGroupSettings
 from rebalsim.protocol.consumer.member import STABLE, Classic, Member
-from rebalsim.protocol.consumer.progress import note, rebalance_timer, session_timer, tell_state
+from rebalsim.protocol.consumer.progress import rebalance_timer, session_timer
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.regexes import TIMER as REGEX_TIMER
 from rebalsim.protocol.consumer.topics import NO_TOPICS, TopicsImage, names_of
@@ -50,6 +50,7 @@ from rebalsim.protocol.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from rebalsim.protocol.notes import note, tell_state
 from rebalsim.protocol.states import ClassicState
 
 POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")  # group.consumer.migration.policy

@@ -15,9 +15,10 @@ from typing import Any
 from rebalsim.domain.streams_target import StreamsMember
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.topics import TopicsImage
-from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
+from rebalsim.protocol.effects import Append, CancelTimer, Effect, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.streams.group import GroupState, StreamsGroup
+from rebalsim.protocol.notes import note, tell_state
+from rebalsim.protocol.streams.group import StreamsGroup
 from rebalsim.protocol.streams.member import UNREVOKED, Member
 from rebalsim.protocol.streams.reconciliation import reconcile
 from rebalsim.protocol.streams.topology import Configured, StreamsTopology, configure
@@ -62,12 +63,12 @@ def heartbeat(
     except Refusal as refused:
         if refused.error is Error.FENCED_MEMBER_EPOCH:
             facts = {"member_id": request.member_id, "error": refused.error.name}
-            effects.append(_note("Fenced", api="StreamsGroupHeartbeat", **facts))
+            effects.append(note("Fenced", api="StreamsGroupHeartbeat", **facts))
         effects.append(
             Reply(number, StreamsGroupHeartbeatResponse(refused.error, text=refused.text))
         )
         return effects
-    _tell_state(group, state, effects)
+    tell_state(group, state, effects)
     effects.append(Reply(number, response, True))
     return effects
 
@@ -91,7 +92,7 @@ def timer_fired(group: StreamsGroup, key: str, now_us: int) -> list[Effect]:
             _remove(group, member, "session-expired", effects)
         elif armed == member.epoch:
             _remove(group, member, "rebalance-timeout", effects)
-    _tell_state(group, state, effects)
+    tell_state(group, state, effects)
     return effects
 
 
@@ -346,7 +347,7 @@ def _bump(group: StreamsGroup, is_new: bool, before: Member, effects: list[Effec
     group.standbys_then = group.settings.num_standby_replicas
     trigger = "joined" if is_new else "changed"
     effects.append(
-        _note("EpochBumped", epoch=group.epoch, trigger=trigger, member_id=before.member_id)
+        note("EpochBumped", epoch=group.epoch, trigger=trigger, member_id=before.member_id)
     )
 
 
@@ -383,7 +384,7 @@ def _retarget(
     group.assigned_at_us = now_us
     group.advance(epoch)
     facts = {"assignor": "sticky", "moved": moved}
-    effects.append(_note("TargetComputed", epoch=epoch, **facts))
+    effects.append(note("TargetComputed", epoch=epoch, **facts))
 
 
 def _assigned(
@@ -445,8 +446,8 @@ def _remove(group: StreamsGroup, member: Member, why: str, effects: list[Effect]
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
     _append(group, effects)
-    effects.append(_note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=-1))
-    effects.append(_note("EpochBumped", epoch=group.epoch, trigger=why, member_id=member.member_id))
+    effects.append(note("MemberRemoved", member_id=member.member_id, why=why, last_heard_us=-1))
+    effects.append(note("EpochBumped", epoch=group.epoch, trigger=why, member_id=member.member_id))
 
 
 # --------------------------------------------------------------------------------------- odds and ends
@@ -467,37 +468,16 @@ def _append(group: StreamsGroup, effects: list[Effect]) -> None:
     effects.append(Append(group.appends, "streams group"))
 
 
-def _note(kind: str, **facts: Any) -> Note:
-    """See effects.Note."""
-    return Note(kind, facts)
-
-
 def _tell_member(before: Member, after: Member, is_new: bool, effects: list[Effect]) -> None:
     if is_new:
-        effects.append(_note("MemberAdded", member_id=after.member_id, how="new"))
+        effects.append(note("MemberAdded", member_id=after.member_id, how="new"))
     if (before.epoch, before.state) != (after.epoch, after.state):
         effects.append(
-            _note(
+            note(
                 "MemberStateChanged",
                 member_id=after.member_id,
                 before=before.state.label,
                 after=after.state.label,
                 epoch=after.epoch,
-            )
-        )
-
-
-def _tell_state(group: StreamsGroup, before: GroupState, effects: list[Effect]) -> None:
-    after = group.state
-    if after is not before:
-        effects.append(
-            _note(
-                "GroupStateChanged",
-                before=before.value,
-                after=after.value,
-                generation=group.epoch,
-                trigger="",
-                member_id="",
-                reason="",
             )
         )

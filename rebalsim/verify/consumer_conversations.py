@@ -28,7 +28,7 @@ from rebalsim.protocol.consumer_messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
+from rebalsim.protocol.effects import Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.epoch_states import ToldStates
@@ -149,7 +149,9 @@ class Replay:
                     raise Astray(f"the request should have id {self.asked}, not {step['id']}")
             yield step
             if step["do"] == "metadata":
-                self._apply(rules.metadata_changed(self.group, self._image(step["topics"]), t * MS))
+                self.timers.apply(
+                    rules.metadata_changed(self.group, self._image(step["topics"]), t * MS)
+                )
                 if (
                     self.images == 2
                 ):  # the first update that this coordinator ever gets counts as one with new topics
@@ -157,7 +159,7 @@ class Replay:
             elif step["do"] != "heartbeat":
                 yield self._offsets(step)
             else:
-                replies = self._apply(
+                replies = self.timers.apply(
                     rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
                 )
                 self._fire(t)
@@ -180,21 +182,10 @@ class Replay:
         fired = 0
         while self.timers.next_ms(t) is not None:
             key = self.timers.pop()
-            self._apply(rules.timer_fired(self.group, key, t * MS))
+            self.timers.apply(rules.timer_fired(self.group, key, t * MS))
             fired += key != REGEXES  # a thread of the broker, and none of its timers
         if fired > 1:
             self.ties.append(t)
-
-    def _apply(self, effects: list[Effect]) -> list[Reply]:
-        replies = []
-        for effect in effects:
-            if isinstance(effect, SetTimer):
-                self.timers.set(effect.key, effect.due_us)
-            elif isinstance(effect, CancelTimer):
-                self.timers.cancel(effect.key)
-            elif isinstance(effect, Reply):
-                replies.append(effect)
-        return replies
 
     # ----------------------------------------------------------------------------------- in and out
 

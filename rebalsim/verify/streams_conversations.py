@@ -19,7 +19,7 @@ from rebalsim.domain.task_ids import TaskId, task_named
 from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import streams_group as rules
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
-from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
+from rebalsim.protocol.effects import Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.streams.group import StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
@@ -138,7 +138,7 @@ class Replay:
             self.asked += 1
             if step["id"] != self.asked:
                 raise Astray(f"the request should have id {self.asked}, not {step['id']}")
-            replies = self._apply(
+            replies = self.timers.apply(
                 rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
             )
             self._fire(t)
@@ -157,21 +157,10 @@ class Replay:
         fired = 0
         while self.timers.next_ms(t) is not None:
             key = self.timers.pop()
-            self._apply(rules.timer_fired(self.group, key, t * MS))
+            self.timers.apply(rules.timer_fired(self.group, key, t * MS))
             fired += 1
         if fired > 1:
             self.ties.append(t)
-
-    def _apply(self, effects: list[Effect]) -> list[Reply]:
-        replies = []
-        for effect in effects:
-            if isinstance(effect, SetTimer):
-                self.timers.set(effect.key, effect.due_us)
-            elif isinstance(effect, CancelTimer):
-                self.timers.cancel(effect.key)
-            elif isinstance(effect, Reply):
-                replies.append(effect)
-        return replies
 
     # ----------------------------------------------------------------------------------- in and out
 

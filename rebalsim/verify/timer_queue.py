@@ -4,7 +4,10 @@ one that was set anew or cancelled does not fire.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
+
+from rebalsim.protocol.effects import CancelTimer, Effect, Reply, SetTimer
 
 MS = 1_000
 
@@ -16,6 +19,18 @@ class TimerQueue:
         self._due: dict[str, tuple[int, int]] = {}  # key → (due µs, order of setting)
         self._queue: list[tuple[int, int, str]] = []
         self._set = 0
+
+    def apply(self, effects: Iterable[Effect]) -> list[Reply]:
+        """What these set and cancel; the answers that are among them."""
+        replies = []
+        for effect in effects:
+            if isinstance(effect, SetTimer):
+                self.set(effect.key, effect.due_us)
+            elif isinstance(effect, CancelTimer):
+                self.cancel(effect.key)
+            elif isinstance(effect, Reply):
+                replies.append(effect)
+        return replies
 
     def set(self, key: str, due_us: int) -> None:
         """It fires then, and no longer when it was to before."""

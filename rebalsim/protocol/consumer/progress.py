@@ -9,18 +9,18 @@ leaves no trace.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from rebalsim.domain.server_target import Target
 from rebalsim.protocol.consumer import regexes
 from rebalsim.protocol.consumer.admission import Admitted
-from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup, GroupState
+from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup
 from rebalsim.protocol.consumer.member import AWAY, UNREVOKED, Member
 from rebalsim.protocol.consumer.reconciliation import Owned, Waiting, reconcile
 from rebalsim.protocol.consumer.regexes import RegexChange
 from rebalsim.protocol.consumer.target import compute, subscription_of
 from rebalsim.protocol.consumer.topics import Names, names_of
-from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, SetTimer
+from rebalsim.protocol.effects import Append, CancelTimer, Effect, SetTimer
+from rebalsim.protocol.notes import note
 
 
 def session_timer(member_id: str) -> str:
@@ -279,28 +279,6 @@ def append(group: ConsumerGroup, effects: list[Effect]) -> None:
     """Something of this step has to be in the log before anybody hears of it."""
     group.appends += 1
     effects.append(Append(group.appends, "consumer group"))
-
-
-def note(kind: str, **facts: Any) -> Note:
-    """See effects.Note."""
-    return Note(kind, facts)
-
-
-def tell_state(group: ConsumerGroup, before: GroupState, effects: list[Effect]) -> None:
-    """A step may have changed the group's state."""
-    after = group.state
-    if after is not before:
-        effects.append(
-            note(
-                "GroupStateChanged",
-                before=before.value,
-                after=after.value,
-                generation=group.epoch,
-                trigger="",
-                member_id="",
-                reason="",
-            )
-        )
 
 
 def _tell_member(

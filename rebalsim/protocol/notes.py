@@ -1,0 +1,39 @@
+"""What the groups of epochs, consumer groups and streams groups, tell of themselves."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from rebalsim.protocol.effects import Effect, Note
+
+
+class HasState(Protocol):
+    """A group whose state is an enum's."""
+
+    @property
+    def state(self) -> Any: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+
+def note(kind: str, **facts: Any) -> Note:
+    """See effects.Note."""
+    return Note(kind, facts)
+
+
+def tell_state(group: HasState, before: Any, effects: list[Effect]) -> None:
+    """A step may have changed the group's state."""
+    after = group.state
+    if after is not before:
+        effects.append(
+            note(
+                "GroupStateChanged",
+                before=before.value,
+                after=after.value,
+                generation=group.epoch,
+                trigger="",
+                member_id="",
+                reason="",
+            )
+        )
