@@ -32,124 +32,133 @@ def test_random_stories_are_safe_and_settle(first: int) -> None:
 KEPT = Path(__file__).parent / "stories"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        101248,
-        102128,
-        205801,
-        206567,
-        207320,
-        1013,
-        111,
-        55,
-        400211,
-        500076,
-        500279,
-        600046,
-        600860,
-        800224,
-        802071,
-        805957,
-        1006282,
-        1010353,
-        5004033,
-        5004195,
-        1658,
-        2412,
-        3520,
-        62042,
-        7001309,
-    ],
-)
-def test_what_a_random_story_once_broke_stays_mended(name: int) -> None:
-    """101248: a coordinator that had moved answered over the connection that its sender's
-    restart was about to make. 102128: a coordinator took over in generation 6 and went back to
-    1, the last that was written, as Kafka does; the group settled in 3. 205801: a JoinGroup
-    behind a heartbeat behind a commit, held up by a cut, was never taken up; nor was its time
-    over for a process that froze. 206567: a busy member reads of generation 5 when a new
-    coordinator has gone back to 3, and then joins 4. 207320: nobody who lives asks for bills.
-    1013: a timer put off rang while its member slept, and was forgotten. 111: a deploy of
-    members that another one has yet to start. 55: a static leader that returns never hears of
-    partitions that came meanwhile, as with Kafka. 400211: the last static member that comes back
-    as classic turns the group without a round, and a hand-over under way is never finished:
-    Kafka's. 500076: so does one that turns it the other way. 500279: a thaw that woke the
-    application put out the clock that it had just set. 600046: who beats for a group that has
-    turned classic dies of it, as with Kafka. 600860: what a stale member is told of is none of
-    its own. 800224: who joins anew has let go of what it had only just been handed, though no
-    callback says so. 802071: an assignment whose answer a cut held up comes to somebody whom the
-    group has removed, and who cannot commit. 805957: a coordinator's restart forgets the second
-    round of a hand-over, and the static member that was to join it is restarted: Kafka's too.
-    1006282: an assignment that its application had not come to before it left is applied
-    nevertheless, as with Kafka. 1010353: who speaks the consumer protocol begins another group
-    where a classic one is empty, and its epochs count anew. 5004033: asked for everything by
-    another coordinator, a member does not name what its application has yet to come to; the
-    broker hands that on. 5004195: a bounce restarts a member whose turn to start has yet to
-    come, which then started a second time beside itself. 1658: a librdkafka that once led minded
-    the group's topics for ever, and had it join again and again. 2412: the commit in a callback
-    of sarama waited for an answer that had come. 3520: a franz-go read the answer to its
-    SyncGroup so late that its session seemed over, and took what it had just lost. 62042: what
-    members of librdkafka are given that asked for it before they subscribed to less is wanted by
-    nobody. 7001309: a sarama put out of the group while it was being given partitions lost none
-    of them.
-    """
-    broken = seeds.check_story((KEPT / f"{name}.yaml").read_text())
+# the fault, and the kept story that it was found in
+BROKE = {
+    (
+        "a coordinator that had moved answered over the connection that its sender's restart "
+        "was about to make"
+    ): 101248,
+    (
+        "a coordinator took over in generation 6 and went back to 1, the last that was "
+        "written, as Kafka does; the group settled in 3"
+    ): 102128,
+    (
+        "a JoinGroup behind a heartbeat behind a commit, held up by a cut, was never taken "
+        "up; nor was its time over for a process that froze"
+    ): 205801,
+    (
+        "a busy member reads of generation 5 when a new coordinator has gone back to 3, and "
+        "then joins 4"
+    ): 206567,
+    "nobody who lives asks for bills": 207320,
+    "a timer put off rang while its member slept, and was forgotten": 1013,
+    "a deploy of members that another one has yet to start": 111,
+    (
+        "a static leader that returns never hears of partitions that came meanwhile, as with Kafka"
+    ): 55,
+    (
+        "the last static member that comes back as classic turns the group without a round, "
+        "and a hand-over under way is never finished: Kafka's"
+    ): 400211,
+    "the last one that turns the group the other way leaves a hand-over unfinished, too": 500076,
+    "a thaw that woke the application put out the clock that it had just set": 500279,
+    "who beats for a group that has turned classic dies of it, as with Kafka": 600046,
+    "what a stale member is told of is none of its own": 600860,
+    (
+        "who joins anew has let go of what it had only just been handed, though no callback says so"
+    ): 800224,
+    (
+        "an assignment whose answer a cut held up comes to somebody whom the group has "
+        "removed, and who cannot commit"
+    ): 802071,
+    (
+        "a coordinator's restart forgets the second round of a hand-over, and the static "
+        "member that was to join it is restarted: Kafka's too"
+    ): 805957,
+    (
+        "an assignment that its application had not come to before it left is applied "
+        "nevertheless, as with Kafka"
+    ): 1006282,
+    (
+        "who speaks the consumer protocol begins another group where a classic one is empty, "
+        "and its epochs count anew"
+    ): 1010353,
+    (
+        "asked for everything by another coordinator, a member does not name what its "
+        "application has yet to come to; the broker hands that on"
+    ): 5004033,
+    (
+        "a bounce restarts a member whose turn to start has yet to come, which then started a "
+        "second time beside itself"
+    ): 5004195,
+    (
+        "a librdkafka that once led minded the group's topics for ever, and had it join again "
+        "and again"
+    ): 1658,
+    "the commit in a callback of sarama waited for an answer that had come": 2412,
+    (
+        "a franz-go read the answer to its SyncGroup so late that its session seemed over, "
+        "and took what it had just lost"
+    ): 3520,
+    (
+        "what members of librdkafka are given that asked for it before they subscribed to "
+        "less is wanted by nobody"
+    ): 62042,
+    (
+        "a sarama put out of the group while it was being given partitions lost none of them"
+    ): 7001309,
+}
+
+
+@pytest.mark.parametrize("fault", BROKE)
+def test_what_a_random_story_once_broke_stays_mended(fault: str) -> None:
+    broken = seeds.check_story((KEPT / f"{BROKE[fault]}.yaml").read_text())
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 
+DIFFERED = {
+    "steady times that ended in poll() began again in it": 5001,
+    "a coordinator's connection that was not made yet": 5006,
+    "a poll() that ended in a freeze; a beat sent by poll()": 5011,
+    "when steady times may begin": 5013,
+    "failed beats in a row": 5023,
+    "a Fetch from a broker that leads no more": 5058,
+    "a clock that rang in a freeze": 5109,
+    "positions asked for by a member that the group had lost": 5129,
+    "the answer to a beat that was sent asleep wakes a poll()": 900054,
+    "a pass of two halves": 1005,
+    "passes up to a freeze, and not during it": 1019,
+    "a Fetch that brings nothing": 1055,
+    "the beat whose answer is awaited": 1091,
+    "a commit that is due when the last one is answered": 1104,
+    "chances taken before a process ends": 1120,
+    "a beat that came before the group began to rebalance": 3000092,
+    "the timer of commits without anything to commit": 3100009,
+    "a beat that is overdue because the coordinator had to be found": 3100060,
+    "two ids of one consumer whose sessions end at one instant": 3100209,
+    "a session that ends before the first beat": 3100416,
+    (
+        "an answer about a partition that had been revoked woke a member, whose beats were "
+        "never begun again"
+    ): 3007502,
+    "the looks of a heartbeat thread while its application was with a batch": 8000011,
+    "who waits behind a beat that was made up for": 8000049,
+    (
+        "a member that rested did not see that the coordinator had gone back to the broker "
+        "that returned"
+    ): 8000131,
+    (
+        "who had nothing to read and thawed after its poll interval did not leave first, "
+        "where its passes were slept through"
+    ): 9100005,
+    "a pass of poll() that finds a beat due, where nothing else is under way": 9200144,
+}
+
+
 @pytest.mark.plain
-@pytest.mark.parametrize(
-    "name",
-    [
-        5001,
-        5006,
-        5011,
-        5013,
-        5023,
-        5058,
-        5109,
-        5129,
-        900054,
-        1005,
-        1019,
-        1055,
-        1091,
-        1104,
-        1120,
-        3000092,
-        3100009,
-        3100060,
-        3100209,
-        3100416,
-        3007502,
-        8000011,
-        8000049,
-        8000131,
-        9100005,
-        9200144,
-    ],
-)
-def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(name: int) -> None:
-    """5001: steady times that ended in poll() began again in it. 5006: a coordinator's
-    connection that was not made yet. 5011: a poll() that ended in a freeze; a beat sent by
-    poll(). 5013: when steady times may begin. 5023: failed beats in a row. 5058: a Fetch from a
-    broker that leads no more. 5109: a clock that rang in a freeze. 5129: positions asked for by
-    a member that the group had lost. 900054: the answer to a beat that was sent asleep wakes a
-    poll(). 1005: a pass of two halves. 1019: passes up to a freeze, and not during it. 1055: a
-    Fetch that brings nothing. 1091: the beat whose answer is awaited. 1104: a commit that is due
-    when the last one is answered. 1120: chances taken before a process ends. 3000092: a beat
-    that came before the group began to rebalance. 3100009: the timer of commits without anything
-    to commit. 3100060: a beat that is overdue because the coordinator had to be found. 3100209:
-    two ids of one consumer whose sessions end at one instant. 3100416: a session that ends
-    before the first beat. 3007502: an answer about a partition that had been revoked woke a
-    member, whose beats were never begun again. 8000011: the looks of a heartbeat thread while
-    its application was with a batch. 8000049: who waits behind a beat that was made up for.
-    8000131: a member that rested did not see that the coordinator had gone back to the broker
-    that returned. 9100005: who had nothing to read and thawed after its poll interval did not
-    leave first, where its passes were slept through. 9200144: a pass of poll() that finds a beat
-    due, where nothing else is under way.
-    """
-    broken = seeds.check_story((KEPT / f"{name}.yaml").read_text(), dense=True)
+@pytest.mark.parametrize("fault", DIFFERED)
+def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(fault: str) -> None:
+    broken = seeds.check_story((KEPT / f"{DIFFERED[fault]}.yaml").read_text(), dense=True)
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 
