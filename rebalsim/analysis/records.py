@@ -5,7 +5,8 @@ had been handled by anybody.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from rebalsim.analysis.values import Disturbance, Redelivery
 from rebalsim.domain.ids import Partition
@@ -21,66 +22,50 @@ def find_redeliveries(
     on a partition that came later, it does: nobody was handed what had arrived there before
     anybody knew of it.
     """
+    disturbed = _disturbed(disturbances)
     begun: dict[tuple[str, Partition], None] = {}
     later: dict[str, int] = {}
-    starts: dict[str, list[int]] = {}
-    places: dict[str, list[int]] = {}
-    for place, d in enumerate(disturbances):
-        starts.setdefault(d.group, []).append(d.started_us)
-        places.setdefault(d.group, []).append(place)
     known = {topic: facts.partitions for topic, facts in trace.header.topics.items()}
     found: list[Redelivery] = []
 
-    def disturbed(group: str, at_us: int) -> int:
-        at = bisect_right(starts.get(group, []), at_us)
-        return places[group][at - 1] if at else -1
+    def add(number: int, e: Any, records: int, is_skip: bool, how: str) -> None:
+        group = group_of.get(e.consumer, "")
+        cause = disturbed(group, e.at_us)
+        found.append(
+            Redelivery(
+                e.partition, group, e.at_us, e.consumer, records, is_skip, how, cause, number
+            )
+        )
 
-    number = -1
-    for e in trace.events:
-        number += 1
+    for number, e in enumerate(trace.events):
         kind = type(e)
         if kind is ev.TopicChanged:
             later.setdefault(e.topic, known.get(e.topic, 0))
         elif kind is ev.PositionFound and e.at_us < horizon_us:
-            group = group_of.get(e.consumer, "")
-            key = (group, e.partition)
+            key = (group_of.get(e.consumer, ""), e.partition)
             came_later = e.partition.number >= later.get(e.partition.topic, 1 << 30)
             is_first, handled = key not in begun, e.handled
             begun[key] = None
             if is_first and came_later and handled < 0:
                 handled = 0
-            if (
-                handled < 0
-                or e.offset == handled
-                or (is_first and not came_later and e.offset > handled)
-            ):
-                continue
-            found.append(
-                Redelivery(
-                    e.partition,
-                    group,
-                    e.at_us,
-                    e.consumer,
-                    abs(handled - e.offset),
-                    e.offset > handled,
-                    e.how,
-                    disturbed(group, e.at_us),
-                    number,
-                )
-            )
+            is_its_choice = is_first and not came_later and e.offset > handled
+            if handled >= 0 and e.offset != handled and not is_its_choice:
+                add(number, e, abs(handled - e.offset), e.offset > handled, e.how)
         elif kind is ev.HandledBeside and e.at_us < horizon_us:
-            group = group_of.get(e.consumer, "")
-            found.append(
-                Redelivery(
-                    e.partition,
-                    group,
-                    e.at_us,
-                    e.consumer,
-                    e.records,
-                    False,
-                    "beside",
-                    disturbed(group, e.at_us),
-                    number,
-                )
-            )
+            add(number, e, e.records, False, "beside")
     return found
+
+
+def _disturbed(disturbances: Sequence[Disturbance]) -> Callable[[str, int], int]:
+    """The number of a group's last disturbance that had begun by an instant; −1: none."""
+    starts: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
+    for place, d in enumerate(disturbances):
+        starts.setdefault(d.group, []).append(d.started_us)
+        places.setdefault(d.group, []).append(place)
+
+    def disturbed(group: str, at_us: int) -> int:
+        at = bisect_right(starts.get(group, []), at_us)
+        return places[group][at - 1] if at else -1
+
+    return disturbed

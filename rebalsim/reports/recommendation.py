@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rebalsim.domain.answer import Answer, BudgetSaid, PointSaid
@@ -92,68 +92,79 @@ def _trades(turns: Sequence[Any], scenario: Scenario, expelled: Sequence[Any]) -
     config = next((c.config for g in scenario.groups for c in g.consumers), ClientConfig())
     members = sum(len(g.consumers) for g in scenario.groups)
     after = {t.name: t.after for t in turns}
-    said = False
-    if "session.timeout.ms" in after:
-        said = True
-        was, now = config.session_timeout_us, _us(after["session.timeout.ms"])
-        beat = _us(after.get("heartbeat.interval.ms", "")) or config.heartbeat_interval_us
-        verb = "expels" if now < was else "keeps"
-        before = max(0, was - config.heartbeat_interval_us)
-        yield (
-            f"a session of {after['session.timeout.ms']} {verb} a healthy member whose GC pause "
-            "or network cut lasts "
-            f"{say_duration(max(0, now - beat))} to {say_duration(now)} (before: "
-            f"{say_duration(before)} to {say_duration(was)})"
+    told = [
+        *_of_sessions(after, config, expelled),
+        *_of_heartbeats(after, config, members),
+        *(
+            said
+            for name in after
+            if name.startswith("group.consumer.")
+            for said in _of_brokers(name, after[name], scenario, members)
+        ),
+        *_of_polls(after, config),
+    ]
+    if "members" in after:
+        told.append(
+            f"{after['members']} members instead of {members}: that many more (or fewer) "
+            "processes to pay for and to restart"
         )
-        for one in expelled:
-            yield (
-                f"with {'GC pauses' if one.kind == 'freeze' else 'network cuts'} of {one.for_} "
-                f"about every {one.every} per member: "
-                f"{one.after:.1f} healthy members expelled a day (before: {one.before:.1f})"
-            )
-        if not expelled:
-            yield (
-                "how often that is depends on your pauses: tell them with --gc-pauses 10m:1s..8s "
-                "or --cuts, and they are played for a day"
-            )
+    told += [
+        f"another protocol ({turn.before} → {turn.after}) is a migration: `rebalsim "
+        "lint` and the migration stories say in which steps"
+        for turn in turns
+        if turn.name == "variant"
+    ]
+    yield from told or ["nothing that rebalsim knows of"]
+
+
+def _of_sessions(
+    after: Mapping[str, str], config: ClientConfig, expelled: Sequence[Any]
+) -> Iterator[str]:
+    if "session.timeout.ms" not in after:
+        return
+    was, now = config.session_timeout_us, _us(after["session.timeout.ms"])
+    beat = _us(after.get("heartbeat.interval.ms", "")) or config.heartbeat_interval_us
+    verb = "expels" if now < was else "keeps"
+    before = max(0, was - config.heartbeat_interval_us)
+    yield (
+        f"a session of {after['session.timeout.ms']} {verb} a healthy member whose GC pause or "
+        f"network cut lasts {say_duration(max(0, now - beat))} to {say_duration(now)} (before: "
+        f"{say_duration(before)} to {say_duration(was)})"
+    )
+    for one in expelled:
+        yield (
+            f"with {'GC pauses' if one.kind == 'freeze' else 'network cuts'} of {one.for_} about "
+            f"every {one.every} per member: {one.after:.1f} healthy members expelled a day "
+            f"(before: {one.before:.1f})"
+        )
+    if not expelled:
+        yield (
+            "how often that is depends on your pauses: tell them with --gc-pauses 10m:1s..8s "
+            "or --cuts, and they are played for a day"
+        )
+
+
+def _of_heartbeats(after: Mapping[str, str], config: ClientConfig, members: int) -> Iterator[str]:
     if "heartbeat.interval.ms" in after:
-        said = True
         was, now = config.heartbeat_interval_us, _us(after["heartbeat.interval.ms"])
         yield (
             f"heartbeats at the coordinator: {members * 1e6 / now:.1f} a second instead of "
             f"{members * 1e6 / was:.1f}"
         )
-    for name in [n for n in after if n.startswith("group.consumer.")]:
-        said = True
-        yield from _of_brokers(name, after[name], scenario, members)
+
+
+def _of_polls(after: Mapping[str, str], config: ClientConfig) -> Iterator[str]:
     if "max.poll.interval.ms" in after:
-        said = True
         records = int(after.get("max.poll.records", config.max_poll_records))
         yield (
             f"a batch of {records} records must be handled within {after['max.poll.interval.ms']}, "
             "or its member leaves the group and the batch is handled twice"
         )
     if "max.poll.records" in after:
-        said = True
         yield (
             f"batches of {after['max.poll.records']} instead of {config.max_poll_records} "
             "records, so more or fewer calls of poll() for the same work"
         )
-    if "members" in after:
-        said = True
-        yield (
-            f"{after['members']} members instead of {members}: that many more (or fewer) "
-            "processes to pay for and to restart"
-        )
-    for turn in turns:
-        if turn.name == "variant":
-            said = True
-            yield (
-                f"another protocol ({turn.before} → {turn.after}) is a migration: `rebalsim "
-                "lint` and the migration stories say in which steps"
-            )
-    if not said:
-        yield "nothing that rebalsim knows of"
 
 
 def _of_brokers(name: str, value: str, scenario: Scenario, members: int) -> Iterator[str]:

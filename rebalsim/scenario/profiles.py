@@ -195,97 +195,78 @@ def _brokers() -> dict[str, BrokerProfile]:
 
 
 def _clients() -> dict[tuple[str, str], ClientProfile]:
-    listed = []
-    for version in (
-        "2.8",
-        *(f"3.{minor}" for minor in range(10)),
-        "4.0",
-        "4.1",
-        "4.2",
-        "4.4",
-        "4.3",
-    ):  # the newest that was measured comes last
-        config = ClientConfig()
-        number = _number_of(version)
-        if number < (3, 0):
-            config = replace(
-                config, session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",)
-            )
-        listed.append(
-            ClientProfile(
-                "java",
-                version,
-                config,
-                habits=java_habits(version),
-                has_consumer_protocol=number >= (4, 0),
-                unmodelled=(_RECONCILES_ITSELF.format(version),) if number < (4, 3) else (),
-                has_brokers_version=True,
-            )
-        )
-    both = replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin"))
-    for minor in range(17):
-        listed.append(
-            ClientProfile(
-                "librdkafka",
-                f"2.{minor}",
-                both,
-                ("range", "roundrobin", "cooperative-sticky"),
-                LIBRDKAFKA,
-                mixes_protocols=False,
-                has_consumer_protocol=minor >= 12,
-                unmodelled=(_OWN_TIMING.format("librdkafka"),),
-                asks_first=_INCREMENTAL,
-            )
-        )
-    cooperative = replace(
-        ClientConfig(),
-        partition_assignment_strategy=("cooperative-sticky",),
-        max_poll_interval_us=NO_LIMIT_US,
-    )
-    listed.append(
-        ClientProfile(
-            "franz-go",
-            "1.21",
-            cooperative,
-            ("range", "roundrobin", "sticky", "cooperative-sticky"),
-            FRANZ_GO,
-        )
-    )
-    short = replace(
-        ClientConfig(), session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",)
-    )
-    unlimited = replace(short, max_poll_interval_us=NO_LIMIT_US)
-    listed.append(
-        ClientProfile("sarama", "1.59", unlimited, ("range", "roundrobin", "sticky"), SARAMA)
-    )
-    listed.append(
-        ClientProfile(
-            "sarama",
-            "1.60",
-            unlimited,
-            ("range", "roundrobin", "sticky", "cooperative-sticky"),
-            SARAMA,
-            mixes_protocols=False,
-        )
-    )
-    listed += [
-        ClientProfile("kafka-python", "2.3", both, ("range", "roundrobin", "sticky"), KAFKA_PYTHON),
-        ClientProfile(
-            "kafka-python",
-            "3.0",
-            both,
-            ("range", "roundrobin", "sticky", "cooperative-sticky"),
-            KAFKA_PYTHON,
-        ),
-        ClientProfile(
-            "aiokafka",
-            "0.14",
-            replace(short, partition_assignment_strategy=("roundrobin",)),
-            ("range", "roundrobin", "sticky"),
-            AIOKAFKA,
-        ),
-    ]
+    """Of each client the newest version that was measured comes last."""
+    listed = [*map(_java, _JAVAS), *map(_librdkafka, range(17)), *_OTHERS]
     return {(profile.client, profile.version): profile for profile in listed}
+
+
+_JAVAS = ("2.8", *(f"3.{minor}" for minor in range(10)), "4.0", "4.1", "4.2", "4.4", "4.3")
+_BOTH = replace(ClientConfig(), partition_assignment_strategy=("range", "roundrobin"))
+_SHORT = replace(
+    ClientConfig(), session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",)
+)
+_UNLIMITED = replace(_SHORT, max_poll_interval_us=NO_LIMIT_US)
+_ASSIGNORS = ("range", "roundrobin", "sticky")
+
+
+def _java(version: str) -> ClientProfile:
+    number = _number_of(version)
+    return ClientProfile(
+        "java",
+        version,
+        _SHORT if number < (3, 0) else ClientConfig(),
+        habits=java_habits(version),
+        has_consumer_protocol=number >= (4, 0),
+        unmodelled=(_RECONCILES_ITSELF.format(version),) if number < (4, 3) else (),
+        has_brokers_version=True,
+    )
+
+
+def _librdkafka(minor: int) -> ClientProfile:
+    return ClientProfile(
+        "librdkafka",
+        f"2.{minor}",
+        _BOTH,
+        ("range", "roundrobin", "cooperative-sticky"),
+        LIBRDKAFKA,
+        mixes_protocols=False,
+        has_consumer_protocol=minor >= 12,
+        unmodelled=(_OWN_TIMING.format("librdkafka"),),
+        asks_first=_INCREMENTAL,
+    )
+
+
+_OTHERS = (
+    ClientProfile(
+        "franz-go",
+        "1.21",
+        replace(
+            ClientConfig(),
+            partition_assignment_strategy=("cooperative-sticky",),
+            max_poll_interval_us=NO_LIMIT_US,
+        ),
+        (*_ASSIGNORS, "cooperative-sticky"),
+        FRANZ_GO,
+    ),
+    ClientProfile("sarama", "1.59", _UNLIMITED, _ASSIGNORS, SARAMA),
+    ClientProfile(
+        "sarama",
+        "1.60",
+        _UNLIMITED,
+        (*_ASSIGNORS, "cooperative-sticky"),
+        SARAMA,
+        mixes_protocols=False,
+    ),
+    ClientProfile("kafka-python", "2.3", _BOTH, _ASSIGNORS, KAFKA_PYTHON),
+    ClientProfile("kafka-python", "3.0", _BOTH, (*_ASSIGNORS, "cooperative-sticky"), KAFKA_PYTHON),
+    ClientProfile(
+        "aiokafka",
+        "0.14",
+        replace(_SHORT, partition_assignment_strategy=("roundrobin",)),
+        _ASSIGNORS,
+        AIOKAFKA,
+    ),
+)
 
 
 BROKERS: dict[str, BrokerProfile] = _brokers()

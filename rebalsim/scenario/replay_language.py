@@ -152,62 +152,43 @@ class Replay(Kind):
     )
 
     def _read(self, node: Node, out: Problems) -> Any:
-        variants: dict[str, tuple[Any, Node]] = {}
-        items: list[tuple[str, Written | None, Node]] = []
-        if isinstance(node, Mapping) and not is_unnamed(node):
-            named = _OVERLAYS.read(node, out)
-            if named is BAD:
-                return BAD
-            items = [(name, written, node.keys[name]) for name, written in named.values.items()]
-        else:
-            for item in node.items if isinstance(node, Sequence) else [node]:
-                if isinstance(item, Mapping) and is_unnamed(item):
-                    written = OVERLAY.read(item, out)
-                    items += (
-                        []
-                        if written is BAD
-                        else [(name_of(item), written, next(iter(item.keys.values())))]
-                    )
-                elif isinstance(item, Mapping) and len(item.entries) == 1:
-                    named = _OVERLAYS.read(item, out)
-                    items += (
-                        []
-                        if named is BAD
-                        else [
-                            (name, written, item.keys[name])
-                            for name, written in named.values.items()
-                        ]
-                    )
-                elif isinstance(item, Scalar) and isinstance(item.value, str) and not item.trap:
-                    items.append((item.text, None, item))
-                else:
-                    return self.wrong(item, out)
+        items = self._items(node, out)
+        if items is BAD:
+            return BAD
         if not items:
-            return (
-                BAD
-                if out.items
-                else self.wrong(node, out, f"There is no variant here — write {self.says}")
-            )
+            none = f"There is no variant here — write {self.says}"
+            return BAD if out.items else self.wrong(node, out, none)
         if len(items) > 32:
             return self.wrong(node, out, f"There are {len(items)} variants — write at most 32")
+        variants: dict[str, tuple[Any, Node]] = {}
         for name, written, at in items:
             if name in variants:
                 out.add(at, f"'{name}' is replayed twice — keep one of the two")
-            elif name not in STOCK_VARIANTS and not _says_something(written):
-                from rebalsim.words.nearest import or_nearest
-
-                if written is not None and written.is_bad:
-                    continue  # it says what it changes, if not well; that is told already
-                hint = or_nearest(name, STOCK_VARIANTS)
-                out.add(
-                    at,
-                    f"'{shorten(name)}' is not a variant that ships with rebalsim — "
-                    f"{hint}{'' if hint.endswith('?') else '.'} One of your own says "
-                    f"what it changes, as in {shorten(name, 20)}: {{config: {{…}}}}",
-                )
-            else:
+            elif name in STOCK_VARIANTS or _says_something(written):
                 variants[name] = (written if _says_something(written) else None, at)
+            elif written is None or not written.is_bad:  # else that is told already
+                _tell_unknown(name, at, out)
         return tuple((name, written, at) for name, (written, at) in variants.items()) or BAD
+
+    def _items(self, node: Node, out: Problems) -> Any:
+        """Name, what it changes and where it stands, of each; BAD where one is none."""
+        if isinstance(node, Mapping) and not is_unnamed(node):
+            named = _OVERLAYS.read(node, out)
+            return BAD if named is BAD else _named_in(node, named)
+        items: list[tuple[str, Written | None, Node]] = []
+        for item in node.items if isinstance(node, Sequence) else [node]:
+            if isinstance(item, Mapping) and is_unnamed(item):
+                written = OVERLAY.read(item, out)
+                if written is not BAD:
+                    items.append((name_of(item), written, next(iter(item.keys.values()))))
+            elif isinstance(item, Mapping) and len(item.entries) == 1:
+                named = _OVERLAYS.read(item, out)
+                items += [] if named is BAD else _named_in(item, named)
+            elif isinstance(item, Scalar) and isinstance(item.value, str) and not item.trap:
+                items.append((item.text, None, item))
+            else:
+                return self.wrong(item, out)
+        return items
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         stock: Schema = {"enum": list(STOCK_VARIANTS)}
@@ -233,3 +214,19 @@ class Replay(Kind):
 
 
 REPLAY = Replay()
+
+
+def _named_in(node: Mapping, named: Any) -> list[tuple[str, Written | None, Node]]:
+    return [(name, written, node.keys[name]) for name, written in named.values.items()]
+
+
+def _tell_unknown(name: str, at: Node, out: Problems) -> None:
+    from rebalsim.words.nearest import or_nearest
+
+    hint = or_nearest(name, STOCK_VARIANTS)
+    out.add(
+        at,
+        f"'{shorten(name)}' is not a variant that ships with rebalsim — "
+        f"{hint}{'' if hint.endswith('?') else '.'} One of your own says "
+        f"what it changes, as in {shorten(name, 20)}: {{config: {{…}}}}",
+    )

@@ -173,49 +173,28 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     written: Written | None = resolver.story.get("cluster")
     over = resolver.variant.layer.get("cluster") if resolver.variant.layer is not None else None
     source = written if over is None else over if written is None else _merged(written, over)
+    network, layer = cluster.network, resolver.variant.layer
     racks = ", ".join(f"{b.id} in {b.rack}" for b in cluster.brokers if b.rack)
     default = f"Kafka {cluster.kafka}"
+
+    def row(name: str, said: str, key: str = "") -> Row:
+        return Row(name, said, _origin(source, key or name, "default"))
+
+    whose = layer if resolver.variant.kafka else resolver.story
     rows = [
-        Row(
-            "kafka",
-            cluster.kafka,
-            _origin(
-                resolver.variant.layer if resolver.variant.kafka else resolver.story,
-                "kafka",
-                "default",
-            ),
-        ),
-        Row(
-            "brokers",
-            f"{len(cluster.brokers)}" + (f": {racks}" if racks else ""),
-            _origin(source, "brokers", "default"),
-        ),
-        Row(
-            "latency (one way)",
-            DRAW.say(cluster.network.latency),
-            _origin(source, "latency", "default"),
-        ),
-        Row(
+        Row("kafka", cluster.kafka, _origin(whose, "kafka", "default")),
+        row("brokers", f"{len(cluster.brokers)}" + (f": {racks}" if racks else "")),
+        row("latency (one way)", DRAW.say(network.latency), "latency"),
+        row(
             "cross_rack",
-            DRAW.say(cluster.network.cross_rack)
-            if cluster.network.cross_rack is not None
-            else "no difference",
-            _origin(source, "cross_rack", "default"),
+            DRAW.say(network.cross_rack) if network.cross_rack is not None else "no difference",
         ),
-    ]
-    rows += [
-        Row(
-            f"link {link.one} – {link.other}",
-            DRAW.say(link.latency),
-            _origin(source, "links", "default"),
-        )
-        for link in cluster.network.links
-    ]
-    rows += [
-        Row("log_append", DRAW.say(cluster.log_append), _origin(source, "log_append", "default")),
-        Row(
-            "replication", DRAW.say(cluster.replication), _origin(source, "replication", "default")
+        *(
+            row(f"link {link.one} – {link.other}", DRAW.say(link.latency), "links")
+            for link in network.links
         ),
+        row("log_append", DRAW.say(cluster.log_append)),
+        row("replication", DRAW.say(cluster.replication)),
     ]
     config = source.get("config") if source is not None else None
     costs = source.get("costs") if source is not None else None
