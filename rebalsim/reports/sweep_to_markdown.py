@@ -4,7 +4,9 @@ cheaper one breaks, the sensitivity.
 
 from __future__ import annotations
 
-from rebalsim.domain.answer import Answer
+from collections.abc import Iterable
+
+from rebalsim.domain.answer import Answer, PointSaid
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
     cheaper_said,
@@ -35,54 +37,15 @@ def render(answer: Answer) -> str:
         f"**{verdict_sentence(answer)}** ({answer.runs:,} runs)",
         "",
     ]
-    shown = answer.best or answer.front
-    if shown:
-        varying = [a for a in answer.axes if a.is_sampled or len(a.labels) > 1]
-        head = ["point", *(a.name for a in varying), "variant", *answer.objectives]
-        lines += ["| " + " | ".join(cell(h) for h in head) + " |", "|" + " --- |" * len(head)]
-        for point in shown[:ROWS]:
-            row = [
-                str(point.number),
-                *(point.at[a.name] for a in varying),
-                point.variant,
-                *(say_objective(answer, i, v) for i, v in enumerate(point.objectives)),
-            ]
-            lines.append("| " + " | ".join(cell(c) for c in row) + " |")
-        if not answer.best:
-            lines += [
-                "",
-                "Nothing meets all budgets; these are the points that nothing else beats.",
-            ]
+    lines += _points(answer)
     if answer.best and answer.next_cheaper:
-        lines += [
-            "",
-            f"The next cheaper one ({cell(say_settings(answer.next_cheaper))}; "
-            f"{cell(cheaper_said(answer, answer.next_cheaper))}) breaks:",
-            "",
-        ]
-        lines += [
-            f"- {cell(b.budget)}: {say_metric(b.metric, b.observed)}"
-            for b in answer.next_cheaper_budgets
-            if b.verdict == "fail"
-        ]
-        lines += (
-            [f"- {falls_behind(answer.next_cheaper)}"]
-            if (answer.next_cheaper.fullest or 0) > 1
-            else []
-        )
+        lines += _next_cheaper(answer, answer.next_cheaper)
     if answer.tornado:
+        lines += ["", f"What moves {cell(main_title(answer))}:", ""]
+        lines += [_row(("axis", "lowest at", "mean", "highest at", "mean")), "|" + " --- |" * 5]
         lines += [
-            "",
-            f"What moves {cell(main_title(answer))}:",
-            "",
-            "| axis | lowest at | mean | highest at | mean |",
-            "| --- | --- | --- | --- | --- |",
-        ]
-        lines += [
-            "| "
-            + " | ".join(
-                cell(c)
-                for c in (
+            _row(
+                (
                     b.axis,
                     b.low_value,
                     say_metric(answer.main_metric, b.low),
@@ -90,13 +53,42 @@ def render(answer: Answer) -> str:
                     say_metric(answer.main_metric, b.high),
                 )
             )
-            + " |"
             for b in answer.tornado
         ]
     if answer.best:
-        lines += [
-            "",
-            f"`{replay_command(answer, answer.best[0], answer.first_seed)}` plays the first one "
-            "again.",
-        ]
+        again = replay_command(answer, answer.best[0], answer.first_seed)
+        lines += ["", f"`{again}` plays the first one again."]
     return "\n".join(lines) + "\n"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(map(cell, cells)) + " |"
+
+
+def _points(answer: Answer) -> list[str]:
+    """Those that meet all budgets, or that nothing else beats."""
+    shown = answer.best or answer.front
+    if not shown:
+        return []
+    varying = [a for a in answer.axes if a.is_sampled or len(a.labels) > 1]
+    head = ["point", *(a.name for a in varying), "variant", *answer.objectives]
+    lines = [_row(head), "|" + " --- |" * len(head)]
+    for point in shown[:ROWS]:
+        told = (say_objective(answer, i, v) for i, v in enumerate(point.objectives))
+        at = (point.at[a.name] for a in varying)
+        lines.append(_row((str(point.number), *at, point.variant, *told)))
+    if not answer.best:
+        none = "Nothing meets all budgets; these are the points that nothing else beats."
+        lines += ["", none]
+    return lines
+
+
+def _next_cheaper(answer: Answer, point: PointSaid) -> list[str]:
+    settings, saved = cell(say_settings(point)), cell(cheaper_said(answer, point))
+    lines = ["", f"The next cheaper one ({settings}; {saved}) breaks:", ""]
+    lines += [
+        f"- {cell(b.budget)}: {say_metric(b.metric, b.observed)}"
+        for b in answer.next_cheaper_budgets
+        if b.verdict == "fail"
+    ]
+    return [*lines, f"- {falls_behind(point)}"] if (point.fullest or 0) > 1 else lines

@@ -7,8 +7,9 @@ is escaped.
 
 from __future__ import annotations
 
+from rebalsim.domain.errors import Problem
 from rebalsim.reports.baseline_told import tell_regression
-from rebalsim.reports.check_report import Checked, CheckReport
+from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
 from rebalsim.reports.names import safe
 from rebalsim.reports.verdict_told import say_against
 
@@ -22,57 +23,34 @@ def render(report: CheckReport) -> str:
     warnings: list[str] = []
     for story in report.stories:
         for p in story.problems:
-            (warnings if p.is_warning else errors).append(
-                command(
-                    "warning" if p.is_warning else "error",
-                    p.message,
-                    file=p.file,
-                    line=p.line,
-                    column=p.column,
-                    title="scenario",
-                )
-                if p.file != "--set"
-                else command("error", f"--set: {p.message}", file=story.file, line=1, title="--set")
-            )
+            (warnings if p.is_warning else errors).append(_problem(p, story))
         if story.bug:
-            errors.append(
-                command(
-                    "error",
-                    f"rebalsim contradicts itself: {story.bug}",
-                    file=story.file,
-                    title="bug in rebalsim",
-                )
-            )
+            why = f"rebalsim contradicts itself: {story.bug}"
+            errors.append(command("error", why, file=story.file, title="bug in rebalsim"))
         for c in story.checked:
             if c.is_broken or c.is_open:
                 errors.append(_annotation("error", c))
             elif c.outcome != "pass":
                 warnings.append(_annotation("warning", c))
         if not story.has_budgets and not story.problems:
-            warnings.append(
-                command(
-                    "warning",
-                    "This scenario has no budgets, so nothing in it can fail",
-                    file=story.file,
-                    line=1,
-                    title="no budgets",
-                )
-            )
+            why = "This scenario has no budgets, so nothing in it can fail"
+            warnings.append(command("warning", why, file=story.file, line=1, title="no budgets"))
     errors += [command("error", problem) for problem in report.problems]
-    if report.comparison is not None:
-        for change in filter(report.comparison.is_too_much, report.comparison.changes):
-            errors.append(
-                command(
-                    "error",
-                    tell_regression(change, report.comparison),
-                    file=change.file,
-                    line=report.comparison.line_of(change),
-                    title="regression",
-                )
-            )
+    compared = report.comparison
+    for change in compared.changes if compared is not None else ():
+        if compared is not None and compared.is_too_much(change):
+            said, line = tell_regression(change, compared), compared.line_of(change)
+            errors.append(command("error", said, file=change.file, line=line, title="regression"))
     return "".join(
         f"{line}\n" for line in (*_bounded("error", errors), *_bounded("warning", warnings))
     )
+
+
+def _problem(p: Problem, story: StoryChecked) -> str:
+    if p.file == "--set":
+        return command("error", f"--set: {p.message}", file=story.file, line=1, title="--set")
+    kind = "warning" if p.is_warning else "error"
+    return command(kind, p.message, file=p.file, line=p.line, column=p.column, title="scenario")
 
 
 def _annotation(level: str, c: Checked) -> str:

@@ -10,7 +10,7 @@ minus every spelling that YAML 1.1 reads otherwise). Keys are always text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -162,59 +162,76 @@ def plain(text: str) -> tuple[Plain, str]:
 
 
 def _trap(name: str, text: str) -> str:
-    short = shorten(text)
-    bare = text.replace("_", "")
-    if name == "sexagesimal":
-        parts = text.lstrip("+-").split(":")
-        units = ("h", "m", "s")[-len(parts) :]
-        clock = (
-            "".join(f"{p.lstrip('0')}{u}" for p, u in zip(parts, units) if p.strip("0."))
-            if len(parts) <= 3
-            else "1h30m"
-        )
-        return (
-            f"{short} is a number in base 60 for some readers of YAML (1:30 is 90) — write "
-            f'{clock or "0s"}, or "{short}" for text'
-        )
-    if name == "octal":
-        return (
-            f"{short} is octal for some readers of YAML (010 is 8) — write "
-            f"{shorten(bare.lstrip('+').lstrip('0') or '0')},"
-            f' or "{short}" for text'
-        )
-    if name == "base":
-        try:
-            return (
-                f"{short} is a number for some readers of YAML only — write "
-                f'{shorten(str(int(bare, 0)))}, or "{short}" for text'
-            )
-        except ValueError:
-            return (
-                f"{short} is a number for some readers of YAML only — write it in decimal, or "
-                f'"{short}" for text'
-            )
-    if name == "exponent":
-        try:
-            value = float(bare)
-            said = (
-                f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:f}"[:20]
-            )
-        except (OverflowError, ValueError):
-            said = "it out"
-        return f"{short} is text for some readers of YAML and a number for others — write {said}"
-    if name == "underscore":
-        return (
-            f"{short} is a number for some readers of YAML only — write {shorten(bare)}, or "
-            f'"{short}" for text'
-        )
-    if name == "plus":
-        return f"{short} has a sign it does not need — write {shorten(text[1:])}"
-    if name == "dot":
-        filled = f"0{bare}" if bare.startswith(".") else f"{bare}0" if bare.endswith(".") else bare
-        return f"{short} is text for some readers of YAML — write {shorten(filled)}"
-    if name == "date":
-        return f'{short} is a date for some readers of YAML — write "{short}" for text'
-    return f"{short} has more digits than any setting needs — write a smaller number"
+    """Why the text is not what it looks like, and what to write."""
+    told = _TRAPS_TOLD.get(name)
+    if told is None:
+        return f"{shorten(text)} has more digits than any setting needs — write a smaller number"
+    return f"{shorten(text)} {told(text, text.replace('_', ''))}"
+
+
+def _sexagesimal(text: str, bare: str) -> str:
+    parts = text.lstrip("+-").split(":")
+    units = ("h", "m", "s")[-len(parts) :]
+    timed = "".join(f"{p.lstrip('0')}{u}" for p, u in zip(parts, units) if p.strip("0."))
+    clock = timed if len(parts) <= 3 else "1h30m"
+    return (
+        f"is a number in base 60 for some readers of YAML (1:30 is 90) — write {clock or '0s'}, or "
+        f'"{shorten(text)}" for text'
+    )
+
+
+def _octal(text: str, bare: str) -> str:
+    return (
+        "is octal for some readers of YAML (010 is 8) — write "
+        f'{shorten(bare.lstrip("+").lstrip("0") or "0")}, or "{shorten(text)}" for text'
+    )
+
+
+def _base(text: str, bare: str) -> str:
+    try:
+        said = shorten(str(int(bare, 0)))
+    except ValueError:
+        said = "it in decimal"
+    return (
+        f'is a number for some readers of YAML only — write {said}, or "{shorten(text)}" for text'
+    )
+
+
+def _exponent(text: str, bare: str) -> str:
+    try:
+        value = float(bare)
+        is_whole = value == int(value) and abs(value) < 1e15
+        said = f"{value:.0f}" if is_whole else f"{value:f}"[:20]
+    except (OverflowError, ValueError):
+        said = "it out"
+    return f"is text for some readers of YAML and a number for others — write {said}"
+
+
+def _underscore(text: str, bare: str) -> str:
+    return (
+        f"is a number for some readers of YAML only — write {shorten(bare)}, or "
+        f'"{shorten(text)}" for text'
+    )
+
+
+def _dot(text: str, bare: str) -> str:
+    filled = f"0{bare}" if bare.startswith(".") else f"{bare}0" if bare.endswith(".") else bare
+    return f"is text for some readers of YAML — write {shorten(filled)}"
+
+
+# what a text looks like → what is said of it, and of it without underscores
+_TRAPS_TOLD: dict[str, Callable[[str, str], str]] = {
+    "sexagesimal": _sexagesimal,
+    "octal": _octal,
+    "base": _base,
+    "exponent": _exponent,
+    "underscore": _underscore,
+    "plus": lambda text, _: f"has a sign it does not need — write {shorten(text[1:])}",
+    "dot": _dot,
+    "date": lambda text, _: (
+        f'is a date for some readers of YAML — write "{shorten(text)}" for text'
+    ),
+}
 
 
 def decode(raw: bytes, name: str) -> tuple[str, list[Problem]]:

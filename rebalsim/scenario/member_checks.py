@@ -47,35 +47,15 @@ class MemberChecks:
     def config(self, config: dict[str, Any], settings: Written | None, written: Written) -> None:
         if settings is None:
             return
-        add = self.out.add
-        for key in ("group.instance.id", "client.id", "client.rack"):
-            pattern = settings.get(key)
-            if pattern and "{" in pattern:
-                left = re.sub("|".join(map(re.escape, PLACEHOLDERS)), "", pattern)
-                if "{" in left or "}" in left:
-                    add(
-                        place_in(settings, key),
-                        f"'{shorten(pattern)}' holds braces that stand for nothing — only "
-                        f"{', '.join(PLACEHOLDERS)} do",
-                    )
+        self._check_placeholders(settings)
         if config["group_protocol"] == "consumer":
-            self._refuse_classic_keys(settings)
-            assignor = config["group_remote_assignor"]
-            if (
-                assignor is not None
-                and assignor not in self.cluster.config.group_consumer_assignors
-            ):
-                add(
-                    place_in(settings, "group.remote.assignor"),
-                    f"The brokers have no assignor {assignor} — write one of "
-                    "group.consumer.assignors",
-                )
+            self._check_brokers_assignor(config, settings)
             return
         if "group.remote.assignor" in settings.values and self.variant.base in (
             "eager",
             "cooperative",
         ):
-            add(
+            self.out.add(
                 place_in(settings, "group.remote.assignor"),
                 "group.remote.assignor needs group.protocol: consumer — leave it out, or base the"
                 " variant on consumer",
@@ -85,31 +65,50 @@ class MemberChecks:
             for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)
         ):
             return  # unreadable, which is said already
-        session, heartbeat = config["session_timeout_us"], config["heartbeat_interval_us"]
+        self._check_session(config["session_timeout_us"], config["heartbeat_interval_us"], settings)
+        self._check_assignors(settings)
+
+    def _check_placeholders(self, settings: Written) -> None:
+        for key in ("group.instance.id", "client.id", "client.rack"):
+            pattern = settings.get(key) or ""
+            left = re.sub("|".join(map(re.escape, PLACEHOLDERS)), "", pattern)
+            if "{" in pattern and ("{" in left or "}" in left):
+                self.out.add(
+                    place_in(settings, key),
+                    f"'{shorten(pattern)}' holds braces that stand for nothing — only "
+                    f"{', '.join(PLACEHOLDERS)} do",
+                )
+
+    def _check_brokers_assignor(self, config: dict[str, Any], settings: Written) -> None:
+        """Under the consumer protocol."""
+        self._refuse_classic_keys(settings)
+        assignor = config["group_remote_assignor"]
+        known = self.cluster.config.group_consumer_assignors
+        if assignor is not None and assignor not in known:
+            self.out.add(
+                place_in(settings, "group.remote.assignor"),
+                f"The brokers have no assignor {assignor} — write one of group.consumer.assignors",
+            )
+
+    def _check_session(self, session: int, heartbeat: int, settings: Written) -> None:
         if heartbeat >= session:
-            add(
+            self.out.add(
                 place_in(settings, "heartbeat.interval.ms", "session.timeout.ms"),
                 f"heartbeat.interval.ms {say_us(heartbeat)} is not below session.timeout.ms "
                 f"{say_us(session)}, so the client refuses to start — write a third of the "
                 f"session, {say_us(session // 3_000 * 1_000)}",
             )
-        least, most = (
-            self.cluster.config.group_min_session_timeout_us,
-            self.cluster.config.group_max_session_timeout_us,
-        )
+        brokers = self.cluster.config
+        least, most = brokers.group_min_session_timeout_us, brokers.group_max_session_timeout_us
         if not least <= session <= most:
-            side, bound = (
-                ("below the brokers' group.min.session.timeout.ms", least)
-                if session < least
-                else ("above the brokers' group.max.session.timeout.ms", most)
-            )
-            add(
+            side, bound = ("below", least) if session < least else ("above", most)
+            key = f"group.{'min' if session < least else 'max'}.session.timeout.ms"
+            self.out.add(
                 place_in(settings, "session.timeout.ms"),
-                f"session.timeout.ms {say_us(session)} is {side}, {say_us(bound)}, so the member "
-                "cannot join"
-                f" — write {say_us(bound)}, or change the bound under cluster: config:",
+                f"session.timeout.ms {say_us(session)} is {side} the brokers' {key}, "
+                f"{say_us(bound)}, so the member cannot join — write {say_us(bound)}, or change "
+                "the bound under cluster: config:",
             )
-        self._check_assignors(settings)
 
     def client(
         self, profile: ClientProfile, protocol: str, assignors: tuple[str, ...], written: Written
@@ -226,49 +225,60 @@ class MemberChecks:
         parts_of: Callable[[Roster, Seat], Any],
     ) -> None:
         """What members of one group cannot have together."""
+
+        def settings_of(consumer: Consumer) -> Written | None:
+            found: Written | None = parts_of(roster, roster.seats[consumer.name]).written.get(
+                "config"
+            )
+            return found
+
+        starting = [c for c in consumers if c.starts_at is not None]
+        self._check_instances(starting, settings_of)
+        classic = [c for c in starting if c.config.group_protocol == "classic"]
+        if classic:
+            self._check_common(classic, settings_of, roster)
+
+    def _check_instances(
+        self, starting: list[Consumer], settings_of: Callable[[Consumer], Written | None]
+    ) -> None:
+        """No two of them have one instance id, and each is one."""
         holders: dict[str, Consumer] = {}
-        for consumer in consumers:
+        for consumer in starting:
             static = consumer.config.group_instance_id
-            if static is None or consumer.starts_at is None:
+            if static is None:
                 continue
-            if static in holders:
-                settings = parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(
-                    place_in(settings, "group.instance.id"),
-                    f"{holders[static].name} and {consumer.name} would both be"
-                    f" '{shorten(static)}', and the later one fences the earlier"
-                    ' — make it differ, as in "orders-{n}"',
-                )
-                break
-            if not re.fullmatch(r"[a-zA-Z0-9._\-]{1,249}", static) and "{" not in static:
-                settings = parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                self.out.add(
-                    place_in(settings, "group.instance.id"),
-                    f"'{shorten(static)}' is no instance id — use letters, digits, '.', '_' and "
-                    "'-'",
-                )
-                break
-            holders[static] = consumer
-        classic = [
-            c for c in consumers if c.config.group_protocol == "classic" and c.starts_at is not None
-        ]
-        if not classic:
+            is_id = re.fullmatch(r"[a-zA-Z0-9._\-]{1,249}", static) or "{" in static
+            if static not in holders and is_id:
+                holders[static] = consumer
+                continue
+            why = (
+                f"{holders[static].name} and {consumer.name} would both be '{shorten(static)}', and "
+                'the later one fences the earlier — make it differ, as in "orders-{n}"'
+                if static in holders
+                else f"'{shorten(static)}' is no instance id — use letters, digits, '.', '_' and '-'"
+            )
+            self.out.add(place_in(settings_of(consumer), "group.instance.id"), why)
             return
-        common = list(classic[0].config.partition_assignment_strategy)
+
+    def _check_common(
+        self,
+        classic: list[Consumer],
+        settings_of: Callable[[Consumer], Written | None],
+        roster: Roster,
+    ) -> None:
+        """There is an assignor that all of them offer."""
+        first = classic[0].config.partition_assignment_strategy
+        common = list(first)
         for consumer in classic[1:]:
             offered = consumer.config.partition_assignment_strategy
-            if offered == classic[0].config.partition_assignment_strategy:
+            if offered == first:
                 continue
             left = [a for a in common if a in offered]
             if not left:
-                settings = parts_of(roster, roster.seats[consumer.name]).written.get("config")
-                node = (
-                    place_in(settings, STRATEGY)
-                    if settings is not None
-                    else roster.seats[consumer.name].node
-                )
+                settings = settings_of(consumer)
+                seat = roster.seats[consumer.name].node
                 self.out.add(
-                    node,
+                    place_in(settings, STRATEGY) if settings is not None else seat,
                     f"{consumer.name} offers {', '.join(offered)}, and those before it "
                     f"{', '.join(common)}: without one in common it is refused"
                     " — list an assignor that all have",

@@ -309,65 +309,67 @@ class Resolver:
 
     def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
         """The brokers' own checks at their start."""
+        c = config
         bounds = (
             (
-                "group.session.timeout.ms",
-                config.group_min_session_timeout_us,
-                None,
-                config.group_max_session_timeout_us,
-                "group.min.session.timeout.ms",
-                "group.max.session.timeout.ms",
+                ("group.", "session.timeout.ms"),
+                (c.group_min_session_timeout_us, None, c.group_max_session_timeout_us),
             ),
             (
-                "group.consumer.session.timeout.ms",
-                config.group_consumer_min_session_timeout_us,
-                config.group_consumer_session_timeout_us,
-                config.group_consumer_max_session_timeout_us,
-                "group.consumer.min.session.timeout.ms",
-                "group.consumer.max.session.timeout.ms",
+                ("group.consumer.", "session.timeout.ms"),
+                (
+                    c.group_consumer_min_session_timeout_us,
+                    c.group_consumer_session_timeout_us,
+                    c.group_consumer_max_session_timeout_us,
+                ),
             ),
             (
-                "group.consumer.heartbeat.interval.ms",
-                config.group_consumer_min_heartbeat_interval_us,
-                config.group_consumer_heartbeat_interval_us,
-                config.group_consumer_max_heartbeat_interval_us,
-                "group.consumer.min.heartbeat.interval.ms",
-                "group.consumer.max.heartbeat.interval.ms",
+                ("group.consumer.", "heartbeat.interval.ms"),
+                (
+                    c.group_consumer_min_heartbeat_interval_us,
+                    c.group_consumer_heartbeat_interval_us,
+                    c.group_consumer_max_heartbeat_interval_us,
+                ),
             ),
             (
-                "group.consumer.assignment.interval.ms",
-                config.group_consumer_min_assignment_interval_us,
-                config.group_consumer_assignment_interval_us,
-                config.group_consumer_max_assignment_interval_us,
-                "group.consumer.min.assignment.interval.ms",
-                "group.consumer.max.assignment.interval.ms",
+                ("group.consumer.", "assignment.interval.ms"),
+                (
+                    c.group_consumer_min_assignment_interval_us,
+                    c.group_consumer_assignment_interval_us,
+                    c.group_consumer_max_assignment_interval_us,
+                ),
             ),
         )
-        for key, least, value, most, least_key, most_key in bounds:
-            if least > most:
-                self.out.add(
-                    place_in(written, least_key, most_key),
-                    f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker"
-                    " would not start; swap them",
-                )
-            elif value is not None and not least <= value <= most:
-                self.out.add(
-                    place_in(written, key, least_key, most_key),
-                    f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and"
-                    f" {most_key} {say_us(most)}"
-                    " — a broker would not start; move it inside or widen the bounds",
-                )
-        if config.group_consumer_heartbeat_interval_us >= config.group_consumer_session_timeout_us:
+        for key, values in bounds:
+            self._check_bounds(written, key, values)
+        beat, session = c.group_consumer_heartbeat_interval_us, c.group_consumer_session_timeout_us
+        if beat >= session:
+            keys = ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms")
             self.out.add(
-                place_in(
-                    written,
-                    "group.consumer.heartbeat.interval.ms",
-                    "group.consumer.session.timeout.ms",
-                ),
-                "group.consumer.heartbeat.interval.ms "
-                f"{say_us(config.group_consumer_heartbeat_interval_us)} is not below "
-                "group.consumer.session.timeout.ms "
-                f"{say_us(config.group_consumer_session_timeout_us)} — make it a third of it",
+                place_in(written, *keys),
+                f"{keys[0]} {say_us(beat)} is not below {keys[1]} {say_us(session)} — make it a "
+                "third of it",
+            )
+
+    def _check_bounds(
+        self, written: Written, named: tuple[str, str], values: tuple[int, int | None, int]
+    ) -> None:
+        """A setting of the brokers lies within its bounds, which are in order."""
+        key = "".join(named)
+        least_key, most_key = (f"{named[0]}{side}.{named[1]}" for side in ("min", "max"))
+        least, value, most = values
+        if least > most:
+            self.out.add(
+                place_in(written, least_key, most_key),
+                f"{least_key} {say_us(least)} is above {most_key} {say_us(most)} — a broker"
+                " would not start; swap them",
+            )
+        elif value is not None and not least <= value <= most:
+            self.out.add(
+                place_in(written, key, least_key, most_key),
+                f"{key} {say_us(value)} is outside {least_key} {say_us(least)} and"
+                f" {most_key} {say_us(most)}"
+                " — a broker would not start; move it inside or widen the bounds",
             )
 
     def _check_known_to_brokers(self, settings: Written) -> None:
