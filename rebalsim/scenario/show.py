@@ -33,7 +33,8 @@ from rebalsim.scenario.process_language import (
 )
 from rebalsim.scenario.profiles import say_client
 from rebalsim.scenario.quantities import say_us
-from rebalsim.scenario.resolve import Parts, Resolver
+from rebalsim.scenario.resolve import Resolver
+from rebalsim.scenario.resolve_members import Parts
 from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.script_words import say_deed, say_fault, say_when
 from rebalsim.scenario.story import Story
