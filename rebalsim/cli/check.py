@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,27 +146,15 @@ def command(
     It gives verdicts, for CI: `run` shows what a story comes to, and why.
     """
     check_forms.refuse_two_forms(options)
-    _refuse(
-        what_if and not overrides,
-        "--what-if asks what settings would do — say which with --set PATH=VALUE",
-    )
-    _refuse(
-        what_if and "-" in paths,
-        "--what-if plays the file twice, and standard input is read once — name a file",
-    )
-    _refuse(
-        max_regression is not None and baseline_file is None,
-        "--max-regression is against a baseline — name one with --baseline FILE",
-    )
-    changed = bool(overrides) or seed is not None or runs is not None
-    _refuse(
-        update and (changed or bool(only)),
-        "--update writes what the files themselves cost — leave out --set, --seed, --runs and "
-        "--only",
-    )
-    _refuse(
-        saved_file is not None and (bool(overrides) or bool(only)),
-        "--save-baseline saves what the files themselves cost — leave out --set and --only",
+    is_changed = bool(overrides) or seed is not None or runs is not None
+    _refuse_first(
+        {
+            _WHAT_IF_NOTHING: what_if and not overrides,
+            _WHAT_IF_OF_STDIN: what_if and "-" in paths,
+            _REGRESSION_OF_NOTHING: max_regression is not None and baseline_file is None,
+            _UPDATE_OF_OTHERS: update and (is_changed or bool(only)),
+            _SAVED_OF_OTHERS: saved_file is not None and (bool(overrides) or bool(only)),
+        }
     )
     from rebalsim.check.many import Wanted
 
@@ -203,9 +191,22 @@ def command(
     return exits.OF_CHECKS[report.ending]
 
 
-def _refuse(is_wrong: bool, said: str) -> None:
-    if is_wrong:
-        raise click.UsageError(said)
+_WHAT_IF_NOTHING = "--what-if asks what settings would do — say which with --set PATH=VALUE"
+_WHAT_IF_OF_STDIN = "--what-if plays the file twice, and standard input is read once — name a file"
+_REGRESSION_OF_NOTHING = "--max-regression is against a baseline — name one with --baseline FILE"
+_UPDATE_OF_OTHERS = (
+    "--update writes what the files themselves cost — leave out --set, --seed, --runs and --only"
+)
+_SAVED_OF_OTHERS = (
+    "--save-baseline saves what the files themselves cost — leave out --set and --only"
+)
+
+
+def _refuse_first(told: Mapping[str, bool]) -> None:
+    """The first of these sentences that is so."""
+    for why, is_so in told.items():
+        if is_so:
+            raise click.UsageError(why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,33 @@ def command(
         raise click.UsageError(
             "Where to? Name a folder with --out DIR (or look first with --dry-run)."
         )
+    session = Session(master, settings, spark_log, wait_for_workers)
+    answer = _swept(loaded, plan, out, session, resume, overwrite, pauses, mark_every)
+    write_answer(answer, options)
+    return exits.WITHIN
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The Spark that plays a plan."""
+
+    master: str
+    settings: dict[str, str]
+    is_loud: bool
+    wait_for_workers: float
+
+
+def _swept(
+    loaded: Any,
+    plan: str,
+    out: str,
+    session: Session,
+    resume: bool,
+    overwrite: bool,
+    pauses: bool,
+    mark_every: float,
+) -> Any:
+    """Every point played; the answer."""
     from rebalsim.spark.java import check_packages
 
     check_packages()  # what is imported next needs them
@@ -176,15 +204,14 @@ def command(
     from rebalsim.spark.session import start_session, stop_session
 
     if is_local(out) and not (resume or overwrite):
-        sweep_job.refuse_to_mix(
-            out, [p.name for p in local_path(out).iterdir()] if local_path(out).is_dir() else []
-        )  # before Spark is waited for
+        folder = local_path(out)  # before Spark is waited for
+        sweep_job.refuse_to_mix(out, [p.name for p in folder.iterdir()] if folder.is_dir() else [])
     with told_steps() as step:
         step("Starting Spark")
         spark = start_session(
-            master,
-            settings,
-            is_loud=spark_log,
+            session.master,
+            session.settings,
+            is_loud=session.is_loud,
             name=f"rebalsim sweep {Path(plan).stem}",
             is_brief=loaded.points * loaded.seeds < BRIEF,
         )
@@ -203,13 +230,11 @@ def command(
                 spark,
                 threading.Event(),
                 step,
-                wait_for_workers,
+                session.wait_for_workers,
             )
-            answer = played(spark, job, step, wait_for_workers)
+            return played(spark, job, step, session.wait_for_workers)
         finally:
             stop_session(spark)
-    write_answer(answer, options)
-    return exits.WITHIN
 
 
 def played(
@@ -341,69 +366,71 @@ def _samples(plan: Any) -> str:
 
 
 def _dry_run(plan: Any, master: str, as_json: bool) -> int:
-    from rebalsim.domain.instants import SECOND
     from rebalsim.spark.estimate import estimate, sample_points
     from rebalsim.spark.player import player_for
     from rebalsim.spark.session import LOCAL_MASTER, local_cores
-    from rebalsim.words.times import say_duration
 
     player = player_for(plan)
     cores = local_cores(master or LOCAL_MASTER)
     told = estimate(player, cores or 1)
     sample = sample_points(player, 8)
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "grid": told.grid,
-                    "points": told.points,
-                    "points_are_exact": told.is_exact,
-                    "seeds": told.seeds,
-                    "runs": told.runs,
-                    "cores": told.cores,
-                    "timed_runs": told.probe.timed,
-                    "seconds_per_run": told.probe.order.total()
-                    / told.probe.order.size
-                    / told.probe.rows,
-                    "estimated_seconds": round(told.seconds, 1),
-                    "sample": [
-                        {"point": point, "at": at, **({"problem": why} if why else {})}
-                        for point, at, why in sample
-                    ],
-                },
-                ensure_ascii=False,
-                indent=2,
-            )
-        )
-        return exits.WITHIN
+        document = _estimated(told, sample)
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        for line in _estimate_told(plan, told, sample, cores):
+            click.echo(line)
+    return exits.WITHIN
+
+
+def _seconds_a_run(told: Any) -> float:
+    seconds: float = told.probe.order.total() / told.probe.order.size / told.probe.rows
+    return seconds
+
+
+def _estimated(told: Any, sample: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "grid": told.grid,
+        "points": told.points,
+        "points_are_exact": told.is_exact,
+        "seeds": told.seeds,
+        "runs": told.runs,
+        "cores": told.cores,
+        "timed_runs": told.probe.timed,
+        "seconds_per_run": _seconds_a_run(told),
+        "estimated_seconds": round(told.seconds, 1),
+        "sample": [
+            {"point": point, "at": at, **({"problem": why} if why else {})}
+            for point, at, why in sample
+        ],
+    }
+
+
+def _estimate_told(plan: Any, told: Any, sample: Sequence[Any], cores: int | None) -> Iterator[str]:
+    from rebalsim.domain.instants import SECOND
+    from rebalsim.words.lists import plural
+    from rebalsim.words.times import say_duration
+
     about = "" if told.is_exact else "about "
-    click.echo(plan.title or plan.file)
+    yield plan.title or plan.file
     dropped = f" (of {told.grid:,}; where: drops the others)" if told.points != told.grid else ""
-    click.echo(
-        f"{about}{told.points:,} points{dropped} × {told.seeds:,} "
-        f"seed{'s' if told.seeds != 1 else ''} × {told.probe.rows} "
-        f"variant{'s' if told.probe.rows != 1 else ''} = {about}{told.runs:,} runs"
+    yield (
+        f"{about}{told.points:,} points{dropped} × {plural(told.seeds, 'seed')} × "
+        f"{plural(told.probe.rows, 'variant')} = {about}{told.runs:,} runs"
     )
-    click.echo("Such as:")
+    yield "Such as:"
     for point, at, why in sample:
-        click.echo(
-            f"  {point:>8}  "
-            f"{' · '.join(f'{k} {v}' for k, v in at.items())}{f'   ✗ {why}' if why else ''}"
-        )
+        settings = " · ".join(f"{k} {v}" for k, v in at.items())
+        yield f"  {point:>8}  {settings}{f'   ✗ {why}' if why else ''}"
     if told.impossible:
-        click.echo(
+        yield (
             f"{told.impossible} of {told.sampled} points looked at cannot be; they become rows "
             "with their error."
         )
-    one = told.probe.order.total() / told.probe.order.size / told.probe.rows
-    where = (
-        f"on {cores} core{'s' if cores != 1 else ''} here"
-        if cores
-        else "of one core; divide by the cluster's"
-    )
-    click.echo(
+    where = f"on {plural(cores, 'core')} here" if cores else "of one core; divide by the cluster's"
+    rest = "" if told.probe.is_complete else "; not every axis was tried"
+    yield (
         f"About {say_duration(round(told.seconds * SECOND))} {where}, Spark's start included "
-        f"(a run takes {one * 1e3:.1f} ms on average, from {told.probe.timed} "
-        f"timed{'' if told.probe.is_complete else '; not every axis was tried'})."
+        f"(a run takes {_seconds_a_run(told) * 1e3:.1f} ms on average, from {told.probe.timed} "
+        f"timed{rest})."
     )
-    return exits.WITHIN

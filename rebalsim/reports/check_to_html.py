@@ -12,7 +12,7 @@ from importlib import resources
 from rebalsim.reports.baseline_told import summary_of, tell_change
 from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
 from rebalsim.reports.check_to_terminal import summary_text
-from rebalsim.reports.page_parts import table, text
+from rebalsim.reports.page_tables import table, text
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
 
 _ENDINGS = {

@@ -11,7 +11,7 @@ from importlib import resources
 
 from rebalsim.reports.fleet_told import ALERT_AN_HOUR, Fleet, say_day, summary, trend
 from rebalsim.reports.observed import why
-from rebalsim.reports.page_parts import table, text
+from rebalsim.reports.page_tables import table, text
 from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
 

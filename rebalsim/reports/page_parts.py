@@ -5,16 +5,12 @@ questions, and how to repeat it. All text is escaped.
 from __future__ import annotations
 
 import html
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from rebalsim.domain.alarm import AlarmKind
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import order_said, tell_answer_first
-from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.comparison import (
     LEAST,
     LOSSES,
@@ -24,9 +20,9 @@ from rebalsim.reports.comparison import (
     tell_seeds,
     tell_trade,
 )
-from rebalsim.reports.completions_told import tell_completion
 from rebalsim.reports.difference import Difference, difference
-from rebalsim.reports.names import natural, safe
+from rebalsim.reports.names import safe
+from rebalsim.reports.page_tables import is_of_a_setting, prose, table, text
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import Report, VariantReport, notes_of
@@ -38,56 +34,15 @@ from rebalsim.reports.sentences import (
     together,
     worth_telling,
 )
-from rebalsim.reports.terminal_page import glue
 from rebalsim.words.lists import listed, plural
-from rebalsim.words.times import say_duration, say_instant
+from rebalsim.words.times import say_duration
 
-MOST_SENTENCES, MOST_MEMBERS, MOST_REBALANCES = 6, 100, 100
+MOST_SENTENCES = 6
 _SIGNS = {
     "pass": ("good", "✓ kept"),
     "fail": ("bad", "✗ broken"),
     "inconclusive": ("warn", "? undecided"),
 }
-
-
-def text(value: object) -> str:
-    """Anything as text within HTML."""
-    return html.escape(safe(str(value)))
-
-
-def prose(value: object) -> str:
-    """A sentence within HTML: a number and its unit stay on one line."""
-    return glue(text(value))
-
-
-def table(
-    caption: str,
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numeric: Sequence[int] = (),
-    long: Sequence[int] = (),
-) -> str:
-    """A table of cells that are HTML already; the first cell of a row is its header."""
-
-    def kind(i: int) -> str:
-        return ' class="num"' if i in numeric else ' class="long"' if i in long else ""
-
-    heads = "".join(
-        f'<th scope="col"{kind(i) if i in numeric else ""}>{h}</th>' for i, h in enumerate(head)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<th scope="row">{cell}</th>' if i == 0 else f"<td{kind(i)}>{cell}</td>"
-            for i, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        "<div "
-        f'class="scroll"><table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
 
 
 def lead(report: Report) -> str:
@@ -144,19 +99,21 @@ def summary(report: Report) -> str:
     )
 
 
+_VERDICTS = {
+    "better": '<span class="good">better</span>',
+    "worse": '<span class="bad">worse</span>',
+    "same": '<span class="dim">the same</span>',
+    "": "",
+}
+
+
 def _changes(d: Difference) -> str:
-    verdicts = {
-        "better": '<span class="good">better</span>',
-        "worse": '<span class="bad">worse</span>',
-        "same": '<span class="dim">the same</span>',
-        "": "",
-    }
     metrics = [
         [
             text(figures.title_of(c.metric)),
             text(say_measured(c.metric, d.before)),
             text(say_measured(c.metric, d.after)),
-            verdicts[c.verdict],
+            _VERDICTS[c.verdict],
         ]
         for c in d.metrics
         if (c.before or c.after) and c.metric != "least_moves"
@@ -166,19 +123,25 @@ def _changes(d: Difference) -> str:
         for c in d.phases
         if not alike(c.before_us, c.after_us)
     ]
-    partitions = []
-    for c in d.partitions[:50]:
-        why = (
-            "only before"
-            if c.is_gone
-            else "only after"
-            if c.is_new
-            else f"mostly {c.main.phase.value}"
-            if c.main
-            else ""
-        )
-        partitions.append([text(c.partition), *_from_to(c.before_us, c.after_us), why])
     before, after = text(d.before.name), text(d.after.name)
+    by_phase = ["phase", before, after, "change"]
+    return (
+        f'<h2>From {before} to {after}</h2><div class="two"><div>'
+        + table("In total", ["", before, after, ""], metrics)
+        + "</div><div>"
+        + table("By phase, summed over partitions", by_phase, phases, (1, 2, 3))
+        + "</div></div>"
+        + _changed_partitions(d, before, after)
+    )
+
+
+def _changed_partitions(d: Difference, before: str, after: str) -> str:
+    partitions = [
+        [text(c.partition), *_from_to(c.before_us, c.after_us), _why_changed(c)]
+        for c in d.partitions[:50]
+    ]
+    if not partitions:
+        return ""
     rest = len(d.partitions) - len(partitions)
     note = (
         f'<p class="dim">{plural(rest, "more partition")} changed; '
@@ -186,31 +149,20 @@ def _changes(d: Difference) -> str:
         if rest or d.unchanged
         else ""
     )
+    head = ["partition", before, after, "change", ""]
     return (
-        f'<h2>From {before} to {after}</h2><div class="two"><div>'
-        + table("In total", ["", before, after, ""], metrics)
-        + "</div><div>"
-        + table(
-            "By phase, summed over partitions",
-            ["phase", before, after, "change"],
-            phases,
-            (1, 2, 3),
-        )
-        + "</div></div>"
-        + (
-            f"<details><summary>By partition ({len(d.partitions)})</summary>"
-            + table(
-                "How long each stood still",
-                ["partition", before, after, "change", ""],
-                partitions,
-                (1, 2, 3),
-            )
-            + note
-            + "</details>"
-            if partitions
-            else ""
-        )
+        f"<details><summary>By partition ({len(d.partitions)})</summary>"
+        + table("How long each stood still", head, partitions, (1, 2, 3))
+        + f"{note}</details>"
     )
+
+
+def _why_changed(c: Any) -> str:
+    if c.is_gone:
+        return "only before"
+    if c.is_new:
+        return "only after"
+    return f"mostly {c.main.phase.value}" if c.main else ""
 
 
 def _from_to(before_us: int, after_us: int) -> list[str]:
@@ -283,157 +235,6 @@ def budgets(report: Report) -> str:
     return (
         "<section "
         f'id="budgets"><h2>Budgets</h2>{table("As the scenario sets them.", head, rows, long=(5,))}</section>'
-    )
-
-
-def members(v: VariantReport) -> str:
-    """What each consumer lived through."""
-    rows = []
-    found = sorted(v.analysis.members, key=lambda m: (m.group, natural(m.consumer)))
-    died = {
-        alarm.consumers[0]: alarm for alarm in v.analysis.alarms if alarm.kind is AlarmKind.DIED
-    }
-    for m in found[:MOST_MEMBERS]:
-        dead = died.get(m.consumer)
-        troubles = [f"died of {dead.why}" if dead.why else "was killed"] if dead is not None else []
-        troubles += [f"removed: {', '.join(m.removed)}"] if m.removed else []
-        troubles += [f"outlasted max.poll.interval.ms {m.poll_expired} ×"] if m.poll_expired else []
-        troubles += [f"fenced {m.fenced} ×"] if m.fenced else []
-        counts = (m.lives, m.rebalances, m.assigned, m.revoked, m.lost, m.held_most, m.held_last)
-        stood = say_duration(m.paused_us) if m.paused_us else "-"
-        rows.append(
-            [
-                text(m.consumer),
-                text(m.instance_id or "-"),
-                *map(str, counts),
-                stood,
-                text("; ".join(troubles)),
-            ]
-        )
-    head = [
-        "member",
-        "instance id",
-        "lives",
-        "rebalance-total",
-        "assigned",
-        "revoked",
-        "lost",
-        "held at most",
-        "at the end",
-        "its partitions stood still",
-        "trouble",
-    ]
-    more = (
-        f'<p class="dim">and {len(found) - MOST_MEMBERS:,} more members, in --json.</p>'
-        if len(found) > MOST_MEMBERS
-        else ""
-    )
-    caption = (
-        f"Members: {text(v.title)}. rebalance-total is what each client counts for itself, as its "
-        "metric of that name does: with the one in which it joined, and each hand-over."
-    )
-    return table(caption, head, rows, (2, 3, 4, 5, 6, 7, 8, 9), (10,)) + more
-
-
-def settings(report: Report) -> str:
-    """What members ran with, variant by variant, and what was dropped or refused of it."""
-    told = [(v, _settings(v)) for v in report.variants]
-    names = list(dict.fromkeys(name for _, found in told for name in found))
-    rows = [[text(name), *(text(found.get(name, "-")) for _, found in told)] for name in names]
-    dropped = [note for note in notes_of(report) if is_of_a_setting(note)]
-    items = "".join(f"<li>{prose(note)}</li>" for note in dropped)
-    head = ["", *(text(v.title) for v in report.variants)]
-    return table("What members ran with.", head, rows) + (
-        f'<ul class="plain">{items}</ul>' if items else ""
-    )
-
-
-def is_of_a_setting(note: str) -> bool:
-    """Whether a note is about a Kafka setting: it begins with its name, behind its variants'."""
-    return bool(re.match(r"(?:[^:.]+: )?[a-z]+(?:\.[a-z]+)+: ", note))
-
-
-def _settings(v: VariantReport) -> dict[str, str]:
-    """Setting → value; where members differ, each value with how many have it."""
-    found: dict[str, Counter[str]] = {}
-    for facts in v.analysis.header.consumers.values():
-        for name, value in (
-            ("protocol", facts.protocol),
-            ("partition.assignment.strategy", ", ".join(facts.assignors)),
-            ("session.timeout.ms", _said(facts.session_timeout_us)),
-            ("heartbeat.interval.ms", _said(facts.heartbeat_interval_us)),
-            ("max.poll.interval.ms", _said(facts.max_poll_interval_us)),
-            ("max.poll.records", str(facts.max_poll_records) if facts.max_poll_records > 0 else ""),
-        ):
-            if value:
-                found.setdefault(name, Counter())[value] += 1
-    return {
-        name: next(iter(values))
-        if len(values) == 1
-        else ", ".join(f"{value} ({count} members)" for value, count in values.most_common(4))
-        for name, values in found.items()
-    }
-
-
-def _said(us: int) -> str:
-    return say_duration(us) if us > 0 else ""
-
-
-def rebalances(v: VariantReport) -> str:
-    """Every completed round: when, why, how long, whom it waited for."""
-    rows = []
-    found = v.analysis.rebalances
-    for r in found[:MOST_REBALANCES]:
-        moved = (
-            "-"
-            if r.moved < 0
-            else f"{r.moved}"
-            if r.least < 0
-            else f"{r.moved} (at least {r.least})"
-        )
-        took = "-" if r.felt_us < 0 else say_duration(r.felt_us)
-        why = tell_trigger(r.trigger, r.trigger_consumer) + (
-            " (the group forms)" if r.is_formation else ""
-        )
-        began = say_instant(max(r.prepared_us, 0))
-        rows.append(
-            [
-                began,
-                str(r.generation),
-                text(why),
-                took,
-                text(tell_completion(r.completed_by)),
-                text(r.last or "-"),
-                moved,
-                text(r.assignor),
-            ]
-        )
-    counters = {r.counter for r in found}
-    counted = " or ".join(sorted(counters, reverse=True)) or "generation"
-    head = [
-        "began",
-        counted,
-        "because",
-        "until all had their callbacks",
-        "barrier ended by",
-        "last to join",
-        "partitions moved",
-        "assignor",
-    ]
-    more = (
-        f'<p class="dim">and {len(found) - MOST_REBALANCES:,} more, in --json.</p>'
-        if len(found) > MOST_REBALANCES
-        else ""
-    )
-    shares = ", ".join(
-        f"{state} {100 * share:.1f} %"
-        for of in v.analysis.state_shares.values()
-        for state, share in of.items()
-    )
-    return (
-        table(f"Rebalances: {text(v.title)}", head, rows, (1, 3), (2,))
-        + more
-        + f'<p class="dim">Time by state of the group: {text(shares)}.</p>'
     )
 
 

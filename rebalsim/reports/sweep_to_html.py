@@ -17,7 +17,7 @@ from typing import Any
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
-from rebalsim.reports.page_parts import text as text_of
+from rebalsim.reports.page_tables import text as text_of
 from rebalsim.reports.sweep_words import verdict_sentence
 
 _ALSO = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rebalsim.domain.answer import Answer, AxisSaid, PointSaid
 from rebalsim.domain.metrics import METRICS
-from rebalsim.reports.page_parts import text as text_of
+from rebalsim.reports.page_tables import text as text_of
 from rebalsim.reports.sweep_words import main_title, main_value, say_metric
 
 _INK, _DIM, _PAPER, _LINE, _NONE = "#1b1f24", "#5b6570", "#ffffff", "#d5dae0", "#e7e9ec"

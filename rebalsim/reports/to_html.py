@@ -17,6 +17,7 @@ from importlib import resources
 from typing import Any
 
 from rebalsim.reports import page_parts as parts
+from rebalsim.reports import page_tables
 from rebalsim.reports.comparison import nouns_of_lanes
 from rebalsim.reports.packed import pack
 from rebalsim.reports.page_data import PACKED, data_of, lanes_shown
@@ -46,15 +47,17 @@ def render(report: Report) -> str:
         .replace("<", "\\u003c")
         .replace("\u2028", "\\u2028")
     )
-    title = parts.text(report.title) or "rebalsim"
-    facts = [f"Kafka {parts.text(report.kafka)}"] if report.kafka else []
+    title = page_tables.text(report.title) or "rebalsim"
+    facts = [f"Kafka {page_tables.text(report.kafka)}"] if report.kafka else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []
     facts += [
         f"{say_duration(report.horizon_us)} played",
-        *([parts.text(report.file)] if report.file else []),
+        *([page_tables.text(report.file)] if report.file else []),
     ]
     about = (
-        f"<p>{parts.text(' '.join(report.description.split()))}</p>" if report.description else ""
+        f"<p>{page_tables.text(' '.join(report.description.split()))}</p>"
+        if report.description
+        else ""
     )
     body = "".join(
         (
@@ -67,12 +70,12 @@ def render(report: Report) -> str:
             f"longest</h2>{parts.longest(report)}</section>",
             f'<section id="summary">{parts.summary(report)}</section>',
             _lag(report),
-            f'<section id="settings"><h2>Settings</h2>{parts.settings(report)}</section>',
+            f'<section id="settings"><h2>Settings</h2>{page_tables.settings(report)}</section>',
             '<section id="members"><h2>Members</h2>',
-            *(parts.members(v) for v in report.variants),
+            *(page_tables.members(v) for v in report.variants),
             "</section>",
             '<section id="rebalances"><h2>Rebalances</h2>',
-            *(_closed(v, parts.rebalances(v)) for v in report.variants),
+            *(_closed(v, page_tables.rebalances(v)) for v in report.variants),
             "</section>",
             f'<section id="questions"><h2>Four questions</h2>{parts.questions(report)}</section>',
             f'<section id="again"><h2>Again</h2>{parts.again(report)}</section></main>',
@@ -110,7 +113,7 @@ def _closed(v: VariantReport, inner: str) -> str:
     said = plural(len(v.analysis.rebalances) - forming, "rebalance")
     if forming:
         said += f", and {plural(forming, 'round')} in which a group formed"
-    return f"<details><summary>{parts.text(v.title)}: {said}</summary>{inner}</details>"
+    return f"<details><summary>{page_tables.text(v.title)}: {said}</summary>{inner}</details>"
 
 
 def _timelines(report: Report) -> str:
@@ -121,9 +124,9 @@ def _timelines(report: Report) -> str:
     lanes = nouns_of_lanes(report)
     one = " or ".join(f"a {noun.removesuffix('s')}" for noun in lanes.split(" and "))
     figures = "".join(
-        f'<figure><h3>{parts.text(v.title)}</h3>{_left_out(v)}<div class="frame" '
+        f'<figure><h3>{page_tables.text(v.title)}</h3>{_left_out(v)}<div class="frame" '
         f'id="frame-{i}"><div class="tall"></div>'
-        f'<canvas tabindex="0" role="application" aria-label="Timeline of {parts.text(v.title)}, '
+        f'<canvas tabindex="0" role="application" aria-label="Timeline of {page_tables.text(v.title)}, '
         f'{one} a row" aria-describedby="help"></canvas></div>'
         f'<details id="details-{i}"><summary>as a table</summary><div class="scroll" '
         f'id="table-{i}"></div></details></figure>'
@@ -172,9 +175,9 @@ def _lag(report: Report) -> str:
         cells = (v.analysis.measure("lag_peak"), v.analysis.measure("lag_at_end"))
         rows.append(
             [
-                parts.text(v.title),
+                page_tables.text(v.title),
                 *("-" if x is None else f"{x:,.0f}" for x in cells),
-                parts.text(worst.partition),
+                page_tables.text(worst.partition),
                 f"{worst.peak:,.0f}",
                 caught,
             ]
@@ -192,7 +195,7 @@ def _lag(report: Report) -> str:
         'class="toolbar"><span id="lag-what" class="dim"></span>'
         '<button id="lag-all" hidden>Show the sum</button></div><canvas id="lag-canvas" '
         'role="img" aria-label="Records behind, over time"></canvas></div>'
-        f"{parts.table('Records that had arrived and were not handled.', head, rows, (1, 2, 4, 5))}</section>"
+        f"{page_tables.table('Records that had arrived and were not handled.', head, rows, (1, 2, 4, 5))}</section>"
     )
 
 

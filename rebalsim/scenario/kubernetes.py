@@ -78,53 +78,56 @@ ROLLOUT_FIELDS = (
 )
 
 
+_DRAIN = (
+    _GROUP,
+    _KIND,
+    Field("minAvailable", ShareOrWhole(), "The budget; a percentage rounds up."),
+    Field("maxUnavailable", ShareOrWhole(), "Or so; a percentage rounds up."),
+    _PULL,
+)
+_EVICT = (
+    _GROUP,
+    _KIND,
+    Field("notice", _SECONDS, "Until the machine is gone.", default="2m"),
+    _PULL,
+)
+_PROBE = (
+    _GROUP,
+    Field(
+        "looks_at",
+        Choice("process", "poll_loop", "heartbeat"),
+        "What the liveness probe sees: that the process answers, that it polled not long ago, or "
+        "that it is in the group.",
+        default="process",
+    ),
+    Field("staleAfter", _PERIOD, "How long ago the last poll may be.", default="30s"),
+    Field("initialDelaySeconds", _SECONDS, "The first look.", default="0s"),
+    Field("periodSeconds", _PERIOD, "And the next ones.", default="10s"),
+    Field("failureThreshold", Whole(1, 1000), "So often in a row kills.", default="3"),
+)
+
+
 def targeted(who: Field) -> dict[str, Section]:
     """The actions that name members; `who` is the language's own way to say them."""
-    return {
-        "drain_node": Section(
+    sections = (
+        Section(
             "drain_node",
-            (
-                who,
-                _GROUP,
-                _KIND,
-                Field("minAvailable", ShareOrWhole(), "The budget; a percentage rounds up."),
-                Field("maxUnavailable", ShareOrWhole(), "Or so; a percentage rounds up."),
-                _PULL,
-            ),
+            (who, *_DRAIN),
             "A node is drained: its pods are evicted as far as the disruption budget lets.",
         ),
-        "evict": Section(
+        Section(
             "evict",
-            (
-                who,
-                _GROUP,
-                _KIND,
-                Field("notice", _SECONDS, "Until the machine is gone.", default="2m"),
-                _PULL,
-            ),
+            (who, *_EVICT),
             "A machine (a spot instance, say) is taken away, budget or none.",
         ),
-        "probe": Section(
+        Section(
             "probe",
-            (
-                who,
-                _GROUP,
-                Field(
-                    "looks_at",
-                    Choice("process", "poll_loop", "heartbeat"),
-                    "What the liveness probe sees: that the process answers, that it polled not "
-                    "long ago, or that it is in the group.",
-                    default="process",
-                ),
-                Field("staleAfter", _PERIOD, "How long ago the last poll may be.", default="30s"),
-                Field("initialDelaySeconds", _SECONDS, "The first look.", default="0s"),
-                Field("periodSeconds", _PERIOD, "And the next ones.", default="10s"),
-                Field("failureThreshold", Whole(1, 1000), "So often in a row kills.", default="3"),
-            ),
+            (who, *_PROBE),
             "From now on a liveness probe kills a pod that fails, with back-off.",
             allows_nothing=True,
         ),
-    }
+    )
+    return {section.title: section for section in sections}
 
 
 def keep_of(written: Any, replicas: int) -> int:

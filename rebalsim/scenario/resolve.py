@@ -22,7 +22,7 @@ from rebalsim.domain.script import Action, RandomFault
 from rebalsim.domain.script_shift import longest_heartbeat, room_of
 from rebalsim.scenario.common_language import MAX_CONSUMERS
 from rebalsim.scenario.connect import cluster_of, sink_config
-from rebalsim.scenario.document import Mapping
+from rebalsim.scenario.document import Mapping, Node
 from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.member_checks import MemberChecks
 from rebalsim.scenario.member_language import CONNECT
@@ -144,85 +144,85 @@ class Resolver(MemberResolver):
                     )
 
     def _groups(self) -> tuple[Group, ...]:
+        named = self._named()
+        is_several = len(named) > 1
+        for name, written in named.items():
+            self._roster(name, written, f"{name}-" if is_several else "")
+        connect = self.story.get("connect")
+        if connect is not None and "workers" in connect:
+            self._connect(connect, named)
+        return tuple(
+            [self._group(name, roster, named[name]) for name, roster in self.rosters.items()]
+        )
+
+    def _named(self) -> dict[str, Written]:
+        """The consumer groups by name."""
         one, several = self.story.get("group"), self.story.get("groups")
         if "group" in self.story.at and "groups" in self.story.at:
             self.out.add(
                 self.story.at["groups"],
                 "Both group and groups are here — move the one into the other",
             )
-        named: dict[str, Written] = {}
         if one is not None:
-            named[one.get("name", "group")] = one
-        elif several is not None:
-            for name, written in several.values.items():
-                if "name" in written:
-                    self.out.add(
-                        written.at["name"],
-                        f"The group has its name from its key, {name} — leave this out",
-                    )
-                named[name] = written
-        elif not self._has_group_in_mind():
-            self.out.add(self.story.node, "There is no group — write group: {members: 3}")
-        is_several = len(named) > 1
-        for name, written in named.items():
-            self._roster(name, written, f"{name}-" if is_several else "")
-        connect = self.story.get("connect")
-        if connect is not None and "workers" in connect:
-            name = connect.get("name", "connect")
-            if name in named:
+            return {one.get("name", "group"): one}
+        if several is None:
+            if not self._has_group_in_mind():
+                self.out.add(self.story.node, "There is no group — write group: {members: 3}")
+            return {}
+        for name, written in several.values.items():
+            if "name" in written:
                 self.out.add(
-                    connect.at.get("name", connect.node),
-                    f"There is a consumer group {name} already — give the workers' group another "
-                    "name",
+                    written.at["name"],
+                    f"The group has its name from its key, {name} — leave this out",
                 )
-            named[name] = connect
-            self._roster(name, connect, "")
-            self.connect = (
-                cluster_of(
-                    self,
-                    name,
-                    connect,
-                    sink_config(
-                        connect.get("consumer"), ClientConfig(auto_offset_reset="earliest")
-                    ),
-                ),
+        return dict(several.values)
+
+    def _connect(self, connect: Written, named: dict[str, Written]) -> None:
+        """The workers' group, beside the others."""
+        name = connect.get("name", "connect")
+        if name in named:
+            self.out.add(
+                connect.at.get("name", connect.node),
+                f"There is a consumer group {name} already — give the workers' group another name",
             )
-        made = []
-        for name, roster in self.rosters.items():
-            roster.streams = (
-                written_app(self, named[name]) if named[name].section is not CONNECT else None
-            )
-            stagger = named[name].get("stagger", 0)
-            consumers = []
-            for place, seat in enumerate(roster.seats.values()):
-                consumer = self.consumer(roster, seat)
-                if stagger and "starts_at" not in self.parts_of(roster, seat).written:
-                    consumer = replaced(consumer, {"starts_at": constantly(place * stagger)})
-                seat.is_running = consumer.starts_at is not None
-                consumers.append(consumer)
-            self.checks.members(roster, consumers, self.parts_of)
-            app = None if named[name].section is CONNECT else app_of(self, named[name])
-            if app is not None:
-                consumers = [as_stream_thread(consumer) for consumer in consumers]
-            made.append(Group(name, tuple(consumers), app))
-        return tuple(made)
+        named[name] = connect
+        self._roster(name, connect, "")
+        usual = ClientConfig(auto_offset_reset="earliest")
+        sinks = sink_config(connect.get("consumer"), usual)
+        self.connect = (cluster_of(self, name, connect, sinks),)
+
+    def _group(self, name: str, roster: Roster, written: Written) -> Group:
+        is_connect = written.section is CONNECT
+        roster.streams = None if is_connect else written_app(self, written)
+        stagger = written.get("stagger", 0)
+        consumers = []
+        for place, seat in enumerate(roster.seats.values()):
+            consumer = self.consumer(roster, seat)
+            if stagger and "starts_at" not in self.parts_of(roster, seat).written:
+                consumer = replaced(consumer, {"starts_at": constantly(place * stagger)})
+            seat.is_running = consumer.starts_at is not None
+            consumers.append(consumer)
+        self.checks.members(roster, consumers, self.parts_of)
+        app = None if is_connect else app_of(self, written)
+        if app is not None:
+            consumers = [as_stream_thread(consumer) for consumer in consumers]
+        return Group(name, tuple(consumers), app)
 
     def _roster(self, group: str, written: Written, prefix: str) -> None:
         overrides: dict[str, Written] = (
             written.get("overrides").values if "overrides" in written else {}
         )
-        base = self.layers(written)
-        is_connect = written.section is CONNECT
-        listed = written.get("workers" if is_connect else "members", ())
+        letter = "w" if written.section is CONNECT else "c"
+        listed = written.get("workers" if written.section is CONNECT else "members", ())
         patterned = [name for name, _, _, _ in listed if "{n}" in name]
         roster = Roster(
             group,
             prefix,
-            patterned[-1] if patterned else f"{prefix}{'w' if is_connect else 'c'}{{n}}",
+            patterned[-1] if patterned else f"{prefix}{letter}{{n}}",
             written.get("per_process", 1),
             written.get("racks", ()),
         )
-        roster.base = base
+        roster.base = self.layers(written)
         roster.overrides = {name: self.layers(block) for name, block in overrides.items()}
         self.rosters[group] = roster
         if len(self.seats) + sum(count for _, count, _, _ in listed) > MAX_CONSUMERS:
@@ -231,40 +231,41 @@ class Resolver(MemberResolver):
                 f"There are more than {MAX_CONSUMERS:,} members in this story — write fewer",
             )
             return
-        for pattern, count, block, node in listed:
-            own = self.layers(block) if block is not None else ()
-            process = block.get("process", "") if block is not None else ""
-            rack = block.get("rack", "") if block is not None else ""
-            for index in range(count):
-                usual = f"{prefix}{'w' if is_connect else 'c'}{index}"
-                name = pattern.replace("{n}", str(index)) if pattern else usual
-                number = index if not pattern or "{n}" in pattern else len(roster.seats)
-                if name in self.seats:
-                    self.out.add(
-                        node,
-                        f"There are two members named {name} — names are unique in a story; give "
-                        "one of them another",
-                    )
-                    continue
-                seat = roster.add(
-                    name, number, base + own + self.override(roster, name), node, process, rack
-                )
-                self.seats[name] = seat
+        for member in listed:
+            self._seat(roster, member, f"{prefix}{letter}{{n}}")
         roster.spare = next(
             (count for name, count, _, _ in reversed(listed) if "{n}" in name), len(roster.seats)
         )
         for name in overrides:
-            if (
-                name not in self.seats
-                and f"{prefix}{name}" not in self.seats
-                and not self._may_join(name, roster)
-            ):
+            is_there = name in self.seats or f"{prefix}{name}" in self.seats
+            if not is_there and not self._may_join(name, roster):
                 known = [s.removeprefix(prefix) for s in roster.seats]
                 self.out.add(
                     written.get("overrides").node.keys[name],
                     f"There is no member '{shorten(name)}' in this group — "
                     f"{or_nearest(name, known)}",
                 )
+
+    def _seat(
+        self, roster: Roster, member: tuple[str, int, Written | None, Node], usual: str
+    ) -> None:
+        """The seats of one entry: a member, or as many as it counts."""
+        pattern, count, block, node = member
+        own = self.layers(block) if block is not None else ()
+        process = block.get("process", "") if block is not None else ""
+        rack = block.get("rack", "") if block is not None else ""
+        for index in range(count):
+            name = (pattern or usual).replace("{n}", str(index))
+            number = index if not pattern or "{n}" in pattern else len(roster.seats)
+            if name in self.seats:
+                self.out.add(
+                    node,
+                    f"There are two members named {name} — names are unique in a story; give "
+                    "one of them another",
+                )
+                continue
+            layers = roster.base + own + self.override(roster, name)
+            self.seats[name] = roster.add(name, number, layers, node, process, rack)
 
     def override(self, roster: Roster, name: str) -> tuple[Written, ...]:
         return (

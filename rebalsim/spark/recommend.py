@@ -77,6 +77,11 @@ class Expelled:
     after: float
 
 
+def _with_others(said: str, usual: Iterable[str]) -> list[str]:
+    """The value as it is, and the usual ones that are others."""
+    return list(dict.fromkeys((said, *(v for v in usual if _number(v) != _number(said)))))
+
+
 def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
     """(path, the value as it is, all values to try) of a setting: a Kafka key, or a path of the
     scenario with a number in it.
@@ -85,17 +90,10 @@ def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
     consumer = next((c for g in scenario.groups for c in g.consumers), None)
     if consumer is not None and consumer.worker is not None and name in OF_WORKERS:
         said = q.say_us(getattr(consumer.worker, _field(name)))
-        others = [v for v in OF_WORKERS[name] if _number(v) != _number(said)]
-        return f"connect.config.{name}", said, [said, *others]
+        return f"connect.config.{name}", said, _with_others(said, OF_WORKERS[name])
     if name in OF_BROKERS:
         said = q.say_us(getattr(scenario.cluster.config, _field(name)))
-        return (
-            f"cluster.config.{name}",
-            said,
-            list(
-                dict.fromkeys((said, *(v for v in OF_BROKERS[name] if _number(v) != _number(said))))
-            ),
-        )
+        return f"cluster.config.{name}", said, _with_others(said, OF_BROKERS[name])
     if name in LADDERS or hasattr(ClientConfig, _field(name)):
         current = getattr(consumer.config if consumer else ClientConfig(), _field(name), None)
         if isinstance(current, bool) or not isinstance(current, (int, float)):
@@ -103,25 +101,14 @@ def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
                 f"'{name}' is no number, so it cannot be turned up and down — make it an axis of "
                 "a plan instead."
             )
-        said = q.say_us(current) if _field(name).endswith("_us") else str(current)
-        usual = LADDERS.get(name) or _around(said, float(current), _field(name).endswith("_us"))
-        return (
-            f"group.config.{name}",
-            said,
-            list(dict.fromkeys((said, *(v for v in usual if _number(v) != _number(said))))),
-        )
+        is_time = _field(name).endswith("_us")
+        said = q.say_us(current) if is_time else str(current)
+        usual = LADDERS.get(name) or _around(said, float(current), is_time)
+        return f"group.config.{name}", said, _with_others(said, usual)
     if name in ("members", "group.members"):
         count = len(scenario.groups[0].consumers) if scenario.groups else 1
-        return (
-            "group.members",
-            str(count),
-            [
-                str(n)
-                for n in dict.fromkeys(
-                    (count, *(max(1, round(count * f)) for f in (0.5, 0.75, 1.25, 1.5, 2, 3)))
-                )
-            ],
-        )
+        counts = (count, *(max(1, round(count * f)) for f in (0.5, 0.75, 1.25, 1.5, 2, 3)))
+        return "group.members", str(count), list(map(str, dict.fromkeys(counts)))
     raise InputError(
         f"'{name}' is not among the settings that can be searched — "
         f"{or_nearest(name, (*LADDERS, *OF_BROKERS, 'members'))}"
