@@ -44,6 +44,7 @@ class EpochFinder:
         self.registered: dict[
             str, None
         ] = {}  # members the coordinator knows, those that are away included
+        self.added_us: dict[str, int] = {}  # when each was last taken in
         self.busy: dict[str, None] = {}  # members that are reconciling, or not at the epoch
 
     def run(self) -> list[Rebalance]:
@@ -157,6 +158,7 @@ class EpochFinder:
         if not self.is_told and not is_return:
             self.bumps.append((e.at_us, "joined", e.consumer, number))
         self.busy[e.consumer] = None
+        self.added_us[e.consumer] = e.at_us
 
     def _left(self, number: int, at: int, consumer: str, is_for_good: bool) -> None:
         self.member_epoch.pop(consumer, None)
@@ -221,8 +223,11 @@ class EpochFinder:
             self.bumps.append((e.at_us, "metadata-changed", "", number))
 
     def _callback(self, number: int, e: ev.CallbackEnded) -> None:
-        if self.targets and e.callback == "assigned":
-            self.targets[-1].settled_us = max(self.targets[-1].settled_us, e.at_us)
+        if not self.targets or e.callback != "assigned":
+            return
+        r = self.targets[-1]
+        if r.stable_us < 0 or self.added_us.get(e.consumer, -1) <= r.stable_us:
+            r.settled_us = max(r.settled_us, e.at_us)  # else it has come back to what it had
 
     def _settle(self, at: int, consumer: str) -> None:
         """The target is reached once every member is at its epoch and reconciles nothing."""

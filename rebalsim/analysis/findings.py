@@ -121,9 +121,17 @@ class Findings:
             self.index, self.header, self.rounds_by_group, self._emptied, self.disturbances
         )
 
-    @cached_property
+    @property
     def rounds_by_group(self) -> dict[str, list[Rebalance]]:
-        """All rounds, those that never completed too, by group."""
+        """All rounds, those that never completed too, by group; those of a first settling are
+        marked.
+        """
+        assert self.disturbances is not None  # which marks the rounds
+        return self._rounds
+
+    @cached_property
+    def _rounds(self) -> dict[str, list[Rebalance]]:
+        """The same before they are marked."""
         found = {}
         for group in self.groups:
             finder = RoundFinder(self.index, self.header, group)
@@ -143,7 +151,7 @@ class Findings:
         """
         found: list[Disturbance] = []
         for group in self.groups:
-            rounds = self.rounds_by_group[group]
+            rounds = self._rounds[group]
             mine = find_disturbances(rounds, self.index)
             for r in rounds:
                 r.is_formation = r.disturbance == 0 and _forms(rounds)
@@ -170,7 +178,7 @@ class Findings:
     @cached_property
     def _completed(self) -> list[Rebalance]:
         return sorted(
-            (r for rounds in self.rounds_by_group.values() for r in rounds if r.is_complete),
+            (r for rounds in self._rounds.values() for r in rounds if r.is_complete),
             key=lambda r: (r.barrier_us, r.group),
         )
 

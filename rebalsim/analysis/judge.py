@@ -13,18 +13,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_facts import holds
-from rebalsim.analysis.judge_selection import open_ends, selection_of, why_not_judged
+from rebalsim.analysis.judge_selection import (
+    in_this_run,
+    open_ends,
+    selection_of,
+    why_not_judged,
+)
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.openness import under_way, why_open
 from rebalsim.analysis.unowned import find_unowned
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile
+from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.verdict import GRAVITY, Measured, Outcome, RunVerdict, Verdict
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
 BASELINE = "baseline"
+_OTHER_WAY = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 _DECIDED = ("fenced", "removed")  # once it happened, it has
 _NEVER = ("no-rebalance", "not-fenced", "not-removed")
 _OF_HANDOVERS = ("duplicates", "duplicates_per_rebalance", "skipped")
@@ -70,10 +77,21 @@ def _unknown(analysis: Analysis, budget: Budget) -> str:
     )
 
 
-def judge_run(budget: Budget, measured: Measured, reference: float | None = None) -> RunVerdict:
-    """One run's verdict. `reference` is what a relative limit is relative to: the other
-    variant's value with this seed, or the baseline's.
+def reference_of(budget: Budget) -> Budget:
+    """What must be asked of the run that a relative limit is relative to: whether its value could
+    still move the other way, and take the limit with it.
     """
+    return replace(budget, op=_OTHER_WAY.get(budget.op, budget.op))
+
+
+def judge_run(
+    budget: Budget, measured: Measured, reference: Measured | float | None = None
+) -> RunVerdict:
+    """One run's verdict. `reference` is what a relative limit is relative to: what was measured of
+    the other variant with this seed, or the baseline's value.
+    """
+    if isinstance(reference, Measured):
+        measured, reference = _against(budget, measured, reference)
     limit = budget.limit
     if measured.unowned:
         outcome: Outcome = "inconclusive" if measured.pending else "fail"
@@ -105,6 +123,18 @@ def judge_run(budget: Budget, measured: Measured, reference: float | None = None
     )
 
 
+def _against(
+    budget: Budget, measured: Measured, reference: Measured
+) -> tuple[Measured, float | None]:
+    """What was measured, as open as what it is held against; and that one's value."""
+    if measured.unowned or not (reference.pending or reference.unowned):
+        return measured, reference.value
+    pending = measured.pending
+    if reference.pending:
+        pending = (*pending, OpenEnd(OpenEndKind.REFERENCE_OPEN, budget.relative_to))
+    return replace(measured, pending=pending, unowned=reference.unowned), reference.value
+
+
 def judge_fact(measured: Measured) -> RunVerdict:
     """A fact holds or it does not; one that goes on to the end may yet cease to hold."""
     if measured.value is None:
@@ -116,7 +146,9 @@ def judge_fact(measured: Measured) -> RunVerdict:
 def measure_fact(analysis: Analysis, fact: Expectation) -> Measured:
     """Whether the fact holds in this run, and what was the case instead."""
     measured = holds(analysis, fact)
-    if not measured.value or fact.until_us is not None or fact.fact in _DECIDED:
+    until_us = in_this_run(analysis, fact.until_us)
+    is_over = until_us is not None and until_us <= analysis.horizon_us
+    if not measured.value or is_over or fact.fact in _DECIDED:
         return measured
     if fact.fact in _NEVER:
         unowned = find_unowned(analysis, "rebalances", EVERYTHING)
@@ -161,11 +193,11 @@ def judge_variant(
     for budget in budgets:
         if budget.variant and budget.variant != variant:
             continue
-        reference: float | None = None
+        reference: Measured | float | None = None
         if budget.relative_to == BASELINE:
             reference = (baseline or {}).get(budget)
         elif budget.relative_to in analyses:
-            reference = measure_budget(analyses[budget.relative_to], budget).value
+            reference = measure_budget(analyses[budget.relative_to], reference_of(budget))
         found.append(
             (budget, judge_run(budget, measure_budget(analyses[variant], budget), reference))
         )

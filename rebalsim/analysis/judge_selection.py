@@ -56,13 +56,9 @@ def selectors_of(metric: str) -> tuple[str, ...]:
 
 def in_this_run(a: Analysis, at_us: int | None) -> int | None:
     """A moment that the file names, in this run: it goes with the script, which seeds may play
-    later than written. The start stays the start.
+    later than written, be it beyond the horizon. The start stays the start.
     """
-    return (
-        at_us
-        if not at_us or not a.header.shift_us
-        else min(at_us + a.header.shift_us, a.horizon_us)
-    )
+    return at_us + a.header.shift_us if at_us else at_us
 
 
 def selection_of(a: Analysis, budget: Budget) -> Selection:

@@ -46,13 +46,12 @@ def _first_settle(a: Findings, s: Selection) -> Value:
 
 def _unsettled(a: Findings, s: Selection) -> Value:
     """A group that never got over its first settling counts, too: it is the worst of all."""
-    disturbances = a.disturbances  # they mark the rounds of a first settling
     forming = {
         r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation
     }
     never = (
         d
-        for place, d in enumerate(disturbances)
+        for place, d in enumerate(a.disturbances)
         if place in forming and d.is_open and (not s.group or d.group == s.group)
     )
     return sum(1 for d in selected_disturbances(a, s) if d.is_open) + sum(1 for _ in never)
@@ -68,7 +67,7 @@ def _per_hour(a: Findings, s: Selection) -> Value:
         if s.from_us is not None
         else min((settled_from(a, g) for g in _groups(a, s)), default=0)
     )
-    end = s.until_us if s.until_us is not None else a.horizon_us
+    end = a.horizon_us if s.until_us is None else min(a.horizon_us, s.until_us)
     return len(selected_rebalances(a, s)) * HOUR / (end - start) if end > start else None
 
 

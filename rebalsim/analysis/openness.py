@@ -9,6 +9,7 @@ hour falls, the time that processes existed grows). Hence the table below; what 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
@@ -73,7 +74,20 @@ _OF_DISTURBANCES = ("settle_time", "disturbances")
 _COUNTED = ("partition_seconds", "partitions_touched", "pauses")
 _OF_LAG = ("lag_peak", "lag_peak_partition", "lag_at_end", "records_lag_max")
 _OF_AGES = ("record_age_p99", "record_age_max")
-_LASTS = (*OF_WHOLE_PAUSES, *(f"pause_{p.replace('-', '_')}" for p in PHASES))
+_LASTS = (
+    *OF_WHOLE_PAUSES,
+    *(f"pause_{p.replace('-', '_')}" for p in PHASES),
+    "time_to_catch_up",
+)
+_OF_WHOLE_DISTURBANCES = (
+    "settle_time",
+    "disturbances",
+    "moved_partitions",
+    "least_moves",
+    "moved_over_least",
+    "longest_rebalance",
+)
+_STILL_OPEN = {"open_pauses": OpenEndKind.OPEN_PAUSES, "unsettled": OpenEndKind.UNSETTLED}
 NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
 
 
@@ -91,7 +105,7 @@ def why_open(
             return tuple(_pauses(a, s, _may_be_shorter))
         return tuple(_pauses(a, s)) if metric in _COUNTED else ()
     if s.until_us is not None and s.until_us <= a.horizon_us:
-        return tuple(_beyond_window(a, metric, s, room))
+        return tuple(_beyond_window(a, metric, op, s, room))
     found = [*_pauses(a, s), *_whats_under_way(a, s), *_of_records(a, metric, s)]
     if (op not in AT_LEAST and metric in _GROWS_WITH_TIME) or (
         op not in AT_MOST and metric in _FALLS_WITH_TIME
@@ -160,14 +174,31 @@ def under_way(a: Findings, s: Selection = EVERYTHING) -> tuple[OpenEnd, ...]:
     return tuple(dict.fromkeys([*_pauses(a, s), *_whats_under_way(a, s, with_again=False)]))
 
 
-def _beyond_window(a: Findings, metric: str, s: Selection, room: float | None) -> list[OpenEnd]:
-    if metric == "settle_time":
-        return _unsettled(a, s)
-    found = _pauses(a, s) if metric in (*_LASTS, "time_to_catch_up") else []
+def _beyond_window(
+    a: Findings, metric: str, op: str, s: Selection, room: float | None
+) -> list[OpenEnd]:
+    """What can still change of a window that is over: what lasts beyond it, and what is known of
+    it only later.
+    """
+    if metric in _STILL_OPEN:
+        count = int(measure(a, metric, s) or 0)
+        falls = count > 0 and op not in AT_MOST
+        return [OpenEnd(_STILL_OPEN[metric], count=count)] if falls else []
+    # whose an open pause or disturbance is, and what it comes to, is known when it has ended
+    whole = replace(s, members=(), action="")
+    if metric in _OF_WHOLE_DISTURBANCES:
+        return _unsettled(a, whole)
+    is_narrowed = s.members or s.action
+    found = _pauses(a, whole) if _lasts(metric) or is_narrowed else []
     found += _of_records(a, metric, s) if metric == "time_to_catch_up" else []
     if not found and is_within_redrawing(a, metric, s, room):
         found.append(OpenEnd(OpenEndKind.LAG_SWAYS))
     return found
+
+
+def _lasts(metric: str) -> bool:
+    """Whether a pause that began in a window counts whole, whatever of it lies beyond."""
+    return metric in _LASTS or metric.startswith("partition_seconds_")
 
 
 def _unsettled(a: Findings, s: Selection) -> list[OpenEnd]:

@@ -27,6 +27,8 @@ def is_within_redrawing(a: Findings, metric: str, s: Selection, room: float | No
         return False
     if metric == "lag_peak":
         return _is_peak_near(a, s, room)
+    if metric == "lag_at_end":
+        return _is_end_near(a, s, room)
     return metric == "time_to_catch_up" and _is_catching_up_near(a, s, room)
 
 
@@ -39,6 +41,14 @@ def _is_peak_near(a: Findings, s: Selection, room: float) -> bool:
     by = sum(_moves_by(a, key, -at) for key in keys)
     reach = max(round(peak + by) - round(peak), round(peak) - round(peak - by))
     return reach > 0 and abs(room) <= reach
+
+
+def _is_end_near(a: Findings, s: Selection, room: float) -> bool:
+    """Of a window that ends before observation does."""
+    if s.until_us is None or s.until_us >= a.horizon_us:
+        return False
+    by = sum(_moves_by(a, key, s.until_us) for key in selected_keys(a, s))
+    return by > 0 and abs(room) <= round(by) + 1
 
 
 def _is_catching_up_near(a: Findings, s: Selection, room: float) -> bool:

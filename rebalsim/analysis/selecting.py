@@ -5,12 +5,22 @@ redeliveries.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rebalsim.analysis.findings import Findings
-from rebalsim.analysis.values import Disturbance, Pause, Rebalance, Redelivery, Value
+from rebalsim.analysis.values import (
+    Disturbance,
+    Holding,
+    Pause,
+    Rebalance,
+    Redelivery,
+    Span,
+    Value,
+)
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import EVERYTHING, Selection
+from rebalsim.trace import events as ev
 
 # what lasts beyond a window that it overlaps: a pause counts whole, and grows after it, too
 OF_WHOLE_PAUSES = (
@@ -45,10 +55,9 @@ def selected_pauses(a: Findings, s: Selection) -> Sequence[Pause]:
 
 def settled_from(a: Findings, group: str) -> int:
     """When the group had settled for the first time; 0 if the trace has not seen it form."""
-    disturbances = a.disturbances  # they mark the rounds of a first settling
     return next(
         (
-            disturbances[r.disturbance].ended_us
+            a.disturbances[r.disturbance].ended_us
             for r in a.rounds_by_group.get(group, ())
             if r.is_formation
         ),
@@ -76,6 +85,13 @@ def fits(a: Findings, p: Pause, s: Selection) -> bool:
 def is_within(at: int, s: Selection) -> bool:
     """Whether an instant is in the selection's window."""
     return (s.from_us is None or at >= s.from_us) and (s.until_us is None or at < s.until_us)
+
+
+def overlaps(x: Holding | Span, s: Selection) -> bool:
+    """Whether it was so at some instant of the selection's window."""
+    return (s.from_us is None or x.ended_us > s.from_us) and (
+        s.until_us is None or x.started_us < s.until_us
+    )
 
 
 def clipped(p: Pause, s: Selection) -> int:
@@ -112,11 +128,10 @@ def selected_disturbances(a: Findings, s: Selection) -> list[Disturbance]:
 
 def counted_places(a: Findings) -> list[int]:
     """Places of the disturbances of running groups: all but each group's first settling."""
-    disturbances = a.disturbances  # they mark the rounds of a first settling
     forming = {
         r.disturbance for rounds in a.rounds_by_group.values() for r in rounds if r.is_formation
     }
-    return [place for place in range(len(disturbances)) if place not in forming]
+    return [place for place in range(len(a.disturbances)) if place not in forming]
 
 
 def _disturbances(a: Findings, s: Selection) -> list[Disturbance]:
@@ -141,8 +156,41 @@ def selected_keys(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
         if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)
     ]
     if s.members:
-        keys = [k for k in keys if any(h.consumer in s.members for h in a.holdings.get(k, ()))]
+        mine = once(a, "keys of members", s, lambda: _keys_of_members(a, s))
+        keys = [k for k in keys if k in mine]
+    if s.until_us is not None and s.until_us < a.horizon_us:
+        then = once(a, "partitions then", s, lambda: partitions_before(a, s.until_us or 0))
+        keys = [k for k in keys if k[1].number < then.get(k[1].topic, 0) or was_held(a, k, s)]
     return keys
+
+
+def was_held(a: Findings, key: tuple[str, Partition], s: Selection) -> bool:
+    """Before the selection's window was over."""
+    return any(s.until_us is None or h.started_us < s.until_us for h in a.holdings.get(key, ()))
+
+
+def partitions_before(a: Findings, at_us: int) -> dict[str, int]:
+    """How many partitions each topic had come to by then: those that it gets later are none of an
+    earlier window.
+    """
+    found = {topic: facts.partitions for topic, facts in a.header.topics.items()}
+    for number in a.index.world:
+        e = a.index.events[number]
+        if type(e) is ev.TopicChanged and e.at_us < at_us and e.partitions:
+            found[e.topic] = e.partitions
+    return found
+
+
+def _keys_of_members(a: Findings, s: Selection) -> set[tuple[str, Partition]]:
+    """Partitions that the members held within the window, or that stood still there after them or
+    before them.
+    """
+    held = {
+        key
+        for key, holdings in a.holdings.items()
+        if any(h.consumer in s.members and overlaps(h, s) for h in holdings)
+    }
+    return held | {(p.group, p.partition) for p in selected_pauses(a, replace(s, action=""))}
 
 
 def selected_redeliveries(a: Findings, s: Selection) -> list[Redelivery]:

@@ -1,17 +1,24 @@
 """What a budget speaks of and nobody ever owned: of that nothing was measured, whatever the figure.
 
-A group that never formed never stands still, and a partition that nobody had has no pause. Such a
-budget is not kept: undecided while somebody may still come, broken where nobody will.
+A group that never formed never stands still, and a partition that nobody had has no pause. Nor has
+a topic that is gone, or a member that is dead, within a window after its end. Such a budget is not
+kept: undecided while somebody may still come, broken where nobody will.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.openness import groups_of
 from rebalsim.analysis.pending import pending_of
-from rebalsim.analysis.selecting import selected_keys
+from rebalsim.analysis.selecting import (
+    overlaps,
+    partitions_before,
+    selected_keys,
+    selected_pauses,
+    was_held,
+)
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import METRICS, Selection
@@ -33,9 +40,11 @@ class Unowned:
 def find_unowned(a: Findings, metric: str, s: Selection) -> Unowned | None:
     """None where everything that the budget speaks of had an owner at some time."""
     found = _groups(a, s)
-    if found is None and (METRICS[metric].population in _OF_PARTITIONS or metric in _LAG):
+    is_of_partitions = METRICS[metric].population in _OF_PARTITIONS or metric in _LAG
+    if found is None and is_of_partitions:
         found = _partitions(a, s)
-    return found
+    found = found or _members_then(a, s)
+    return found or (_partitions_then(a, s) if is_of_partitions else None)
 
 
 def _groups(a: Findings, s: Selection) -> Unowned | None:
@@ -80,28 +89,76 @@ def _partitions(a: Findings, s: Selection) -> Unowned | None:
 def _asked(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
     """The selected partitions that were there, those of topics that nobody came to hold too."""
     keys = dict.fromkeys(selected_keys(a, s))
+    end = s.until_us if _is_early(a, s) else None
+    then = partitions_before(a, a.horizon_us if end is None else end)
+
+    def whole(group: str, topic: str) -> None:
+        if topic in a.header.topics and (not s.topics or topic in s.topics):
+            keys.update(((group, Partition(topic, n)), None) for n in range(then[topic]))
+
     for group, topics in a.expected.items():
-        if s.group and s.group != group:
-            continue
-        for topic in topics:
-            facts = a.header.topics.get(topic)
-            if facts is not None and (not s.topics or topic in s.topics):
-                keys.update(((group, Partition(topic, n)), None) for n in range(facts.partitions))
+        if not s.group or s.group == group:
+            for topic in topics:
+                whole(group, topic)
+    for group, topic in dict.fromkeys((group, p.topic) for group, p in keys):
+        whole(group, topic)  # what has been added to it meanwhile
     known = {p.topic for _, p in keys}
     for topic in s.topics:  # named, and nobody subscribes to it
-        facts = a.header.topics.get(topic)
-        if topic not in known and facts is not None:
-            group = s.group or next(iter(a.groups), "")
-            keys.update(((group, Partition(topic, n)), None) for n in range(facts.partitions))
+        if topic not in known:
+            whole(s.group or next(iter(a.groups), ""), topic)
     return sorted(keys)
 
 
 def _was_owned(a: Findings, key: tuple[str, Partition], s: Selection) -> bool:
-    held = a.holdings.get(key, ())
+    return was_held(a, key, s) if _is_early(a, s) else bool(a.holdings.get(key))
+
+
+def _partitions_then(a: Findings, s: Selection) -> Unowned | None:
+    """What the selection names, or anything at all, must have had an owner within its window, or
+    have stood still there.
+    """
+    if s.from_us is None and s.until_us is None:
+        return None
+    moments = replace(s, topics=(), action="", members=())
+    stood = {(p.group, p.partition) for p in selected_pauses(a, moments)}
+    there = [
+        key
+        for key in selected_keys(a, s)
+        if key in stood or any(overlaps(h, s) for h in a.holdings.get(key, ()))
+    ]
+    for topic in s.topics or ("",):
+        if not any(topic in ("", partition.topic) for _, partition in there):
+            group = next(iter(groups_of(a, s)), "")
+            named = topic or "any partition"
+            return _not_then(a, s, OpenEnd(OpenEndKind.NOT_OWNED_THEN, named), group)
+    return None
+
+
+def _members_then(a: Findings, s: Selection) -> Unowned | None:
+    """A named member must have lived within the selection's window, or have partitions in it that
+    it had, and nobody else has yet.
+    """
+    if s.from_us is None and s.until_us is None:
+        return None
+    for member in s.members:
+        spans = [x for m in a.members if m.consumer == member for x in m.spans]
+        lived = any(x.what is not Doing.AWAY and overlaps(x, s) for x in spans)
+        if not lived and not selected_pauses(a, replace(s, members=(member,), action="")):
+            end = OpenEnd(OpenEndKind.MEMBER_NOT_THERE_THEN, member)
+            return _not_then(a, s, end, a.index.group_of.get(member, ""))
+    return None
+
+
+def _not_then(a: Findings, s: Selection, end: OpenEnd, group: str) -> Unowned:
+    told = replace(
+        end,
+        from_us=-1 if s.from_us is None else s.from_us,
+        until_us=-1 if s.until_us is None else s.until_us,
+    )
     if _is_early(a, s):
-        assert s.until_us is not None
-        return any(h.started_us < s.until_us for h in held)
-    return bool(held)
+        return Unowned(told, False)
+    has_begun = s.from_us is None or s.from_us < a.horizon_us
+    return _never(a, group, told) if has_begun else Unowned(told, True)
 
 
 def _is_early(a: Findings, s: Selection) -> bool:

@@ -21,6 +21,7 @@ from rebalsim.analysis.judge import (
     measure_budget,
     measure_fact,
     over_seeds,
+    reference_of,
 )
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
@@ -126,7 +127,13 @@ class StoryJudge:
         """What must be measured in a run of this variant, for its own questions and as what
         others are relative to.
         """
-        return tuple(dict.fromkeys(q.asked for q in self.questions if variant in q.needs))
+        mine = [q.asked for q in self.questions if q.variant == variant]
+        others = [
+            reference_of(q.asked)
+            for q in self.questions
+            if isinstance(q.asked, Budget) and q.asked.relative_to == variant
+        ]
+        return tuple(dict.fromkeys((*mine, *others)))
 
     def measure(self, variant: str, seed: int, analysis: Analysis) -> list[tuple[Key, Measured]]:
         """What one run says to all that is asked of it; with the reason where it alone can say
@@ -184,7 +191,8 @@ class StoryJudge:
         if not budget.relative_to:
             return judge_run(budget, measured)
         if budget.relative_to != BASELINE:
-            return judge_run(budget, measured, self._of(budget, budget.relative_to, seed).value)
+            other = self._of(reference_of(budget), budget.relative_to, seed)
+            return judge_run(budget, measured, other)
         known = (self.baseline or {}).get(variant, {}).get(key_of(budget))
         if known is None and not measured.problem:
             measured = replace(measured, problem=self._lacking(budget, variant))

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import click
 
+from rebalsim.cli.streams import beneath
 from rebalsim.domain.instants import SECOND
 from rebalsim.words.times import say_duration
 
@@ -28,7 +29,7 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: None
     elif sys.stderr.isatty():
         with click.progressbar(
-            length=total, label=f"{total:,} runs", file=sys.stderr, show_pos=True
+            length=total, label=f"{total:,} runs", file=beneath(sys.stderr), show_pos=True
         ) as bar:
             yield lambda: bar.update(1)
     else:

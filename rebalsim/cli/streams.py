@@ -119,6 +119,11 @@ def to_runner(text: str, to_stderr: bool) -> None:
         stream.write(text)
 
 
+def beneath(stream: TextIO) -> TextIO:
+    """The stream itself, for a bar that we draw: it hides the cursor while it moves."""
+    return stream._stream if isinstance(stream, Inert) else stream
+
+
 def _is_file(stream: Any) -> bool:
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)

@@ -48,11 +48,14 @@ class OpenEndKind(StrEnum):
     LAG_NOT_DOWN = "lag-not-down"
     LAG_NOT_CAUGHT_UP = "lag-not-caught-up"
     OLD_RECORDS_WAIT = "old-records-wait"
+    REFERENCE_OPEN = "reference-open"
     # of what nobody ever owned
     NO_GROUP_OWNED = "no-group-owned"
     GROUP_NEVER_OWNED = "group-never-owned"
     MEMBER_NEVER_OWNED = "member-never-owned"
     NEVER_OWNED = "never-owned"
+    NOT_OWNED_THEN = "not-owned-then"
+    MEMBER_NOT_THERE_THEN = "member-not-there-then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +67,5 @@ class OpenEnd:
     what: str = ""
     count: int = 0
     length_us: int = -1
+    from_us: int = -1  # of a window
+    until_us: int = -1

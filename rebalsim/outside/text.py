@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 _LONGEST = 200
-_ORDER = re.compile(r"(?m)^(\s*)(::|##\[)|##\[|##vso\[|::(?=[a-z-]+(?: [^:\n]*)?::)")
+_ORDER = re.compile(r"(?mi)(?:^|(?<=\r))(\s*)(::|##\[)|##\[|##vso\[|::(?=[a-z-]+(?: [^:\n\r]*)?::)")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _KEPT = ("\n",)
 
@@ -30,9 +30,10 @@ def inert_line(text: str) -> str:
     return inert(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
 
 
-# The same, but colours (which are our own) and a carriage return (a progress line's) pass.
+# The same, but colours (which are our own) pass, and a carriage return where a progress line has
+# it: at either end of what is written. Within a text it would hide what stands before it.
 _ACTIVE = re.compile(
-    "\x1b(?!\\[[0-9;]{0,20}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd"
+    "\x1b(?!\\[[0-9;]{0,20}m)|(?<!\\A)\r(?!\n|\\Z)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd"
     "\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
     "\U000110bd\U000110cd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001"
     "\U000e0020-\U000e007f]"

@@ -186,7 +186,7 @@ def _disturbed(v: Doc) -> dict[str, Any]:
                 (len(counted) + n for n, d in enumerate(first) if d["group"] == r.group), -1
             )
     disturbances = [_disturbance(d) for d in (*counted, *first)]
-    return {"rebalances": rebalances, "disturbances": disturbances, "rounds_by_group": by_group}
+    return {"rebalances": rebalances, "disturbances": disturbances, "_rounds": by_group}
 
 
 def _or(value: int | None) -> int:

@@ -25,6 +25,12 @@ def _never_owned(end: OpenEnd) -> str:
     return f"nobody ever owned {end.what}{more}{when}"
 
 
+def _window(end: OpenEnd) -> str:
+    begins = f"from {say_duration(end.from_us)}" if end.from_us >= 0 else ""
+    ends = f"until {say_duration(end.until_us)}" if end.until_us >= 0 else "on"
+    return f"{begins} {ends}" if begins else ends
+
+
 # whose words need more than names
 _TELLERS: dict[OpenEndKind, Callable[[OpenEnd], str]] = {
     OpenEndKind.UNSETTLED: lambda end: f"{end.who or 'the group'} had not settled",
@@ -50,6 +56,8 @@ _TELLERS: dict[OpenEndKind, Callable[[OpenEnd], str]] = {
         f"{end.who} never owned a partition{' of ' + end.what if end.what else ''}"
     ),
     OpenEndKind.NEVER_OWNED: _never_owned,
+    OpenEndKind.NOT_OWNED_THEN: lambda end: f"nobody owned {end.who} {_window(end)}",
+    OpenEndKind.MEMBER_NOT_THERE_THEN: lambda end: f"{end.who} was not there {_window(end)}",
 }
 _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.UNSTABLE: "{who} was not stable",
@@ -83,5 +91,6 @@ _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.LAG_NOT_DOWN: "lag had not come down",
     OpenEndKind.LAG_NOT_CAUGHT_UP: "lag had not caught up",
     OpenEndKind.OLD_RECORDS_WAIT: "old records still waited",
+    OpenEndKind.REFERENCE_OPEN: "{who}, which it is held against, was not decided",
     OpenEndKind.NO_GROUP_OWNED: "there is no group that ever owned a partition",
 }

@@ -11,12 +11,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
 from rebalsim.analysis import Analysis, analyse
-from rebalsim.analysis.judge import judge_run, measure_budget
-from rebalsim.domain.budget import Budget
+from rebalsim.analysis.judge import judge_fact, judge_run, measure_budget, measure_fact
+from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
 from rebalsim.proof.random_stories import random_story
@@ -100,6 +101,183 @@ def hold_stories(seeds: tuple[int, ...], is_played_anew: bool = False) -> None:
         story = story_of(random_story(seed).encode(), f"story {seed}").check()
         for variant in story.variants:
             hold(story.scenario(variant), Random(seed), 4, is_played_anew)
+
+
+# what was kept of a part of the run and then broken: where, and when each was asked
+Part = dict[str, Any]
+OVERTURNED_IN_PART: dict[str, tuple[int, str, str, Part, tuple[int, int]]] = {
+    "what a phase of a pause comes to that a window cuts is known when it ends": (
+        300011,
+        "partition_seconds_away",
+        "<=",
+        {"from_us": 114_682_037, "until_us": 147_395_310},
+        (303_119_257, 303_120_257),
+    ),
+    "a window that goes with the script may end beyond the horizon": (
+        300019,
+        "partition_seconds",
+        "<=",
+        {"action": "a0", "from_us": 34_300_343, "until_us": 42_824_171},
+        (42_963_710, 42_964_710),
+    ),
+    "the open pauses of a window that is over still end": (
+        300005,
+        "open_pauses",
+        ">=",
+        {"from_us": 66_886_650, "until_us": 74_466_311},
+        (94_006_282, 104_006_282),
+    ),
+    "who will have a partition that stands still is not known yet": (
+        300085,
+        "longest_pause",
+        "<=",
+        {
+            "members": ("c2",),
+            "topics": ("orders",),
+            "from_us": 35_933_890,
+            "until_us": 185_705_773,
+        },
+        (247_721_909, 307_721_909),
+    ),
+    "what a member comes to hold later is none of an earlier window": (
+        300013,
+        "lag_peak",
+        "<=",
+        {"members": ("j1",), "topics": ("orders",), "from_us": 34_941_429, "until_us": 46_943_337},
+        (99_227_065, 109_227_065),
+    ),
+    "lag at the end of a window lies on a line that is drawn anew": (
+        300035,
+        "lag_at_end",
+        "<=",
+        {"topics": ("orders",), "until_us": 374_943},
+        (1_000_000, 11_000_000),
+    ),
+    "a static member's return is none of the round before it": (
+        300069,
+        "longest_rebalance",
+        "<=",
+        {"from_us": 2_091_978, "until_us": 124_097_368},
+        (166_138_930, 167_138_930),
+    ),
+    "partitions that were added within a window were never owned in it": (
+        300093,
+        "longest_pause",
+        ">=",
+        {"topics": ("mails",), "action": "enforce-rebalance-9", "until_us": 95_522_772},
+        (255_953_016, 265_953_016),
+    ),
+}
+
+
+@pytest.mark.parametrize("why", OVERTURNED_IN_PART)
+def test_what_was_once_overturned_in_a_part_of_the_run_is_open_or_true(why: str) -> None:
+    seed, metric, op, part, (cut, later) = OVERTURNED_IN_PART[why]
+    trace = play(story_of(random_story(seed).encode(), "s").check().scenario("as-written"))
+    budget = Budget(metric, op, 0.0, "itself", **part)
+    nothing_narrowed_is_broken(analyse(trace, cut), [analyse(trace, later)], [budget])
+
+
+@pytest.mark.parametrize("seed", range(300_200, 300_206))
+def test_a_longer_horizon_breaks_nothing_that_was_kept_of_a_part_of_the_run(seed: int) -> None:
+    random, story = Random(seed), story_of(random_story(seed).encode(), "s").check()
+    trace = play(story.scenario(story.variants[0]))
+    goes_on = [*instants_of(trace), trace.header.horizon_us]
+    for _ in range(3):
+        cut = random.randrange(1_000, trace.header.horizon_us)
+        end = goes_on[bisect_left(goes_on, cut)]
+        if later := [analyse(trace, at) for back in LATER_US if (at := cut + back) < end]:
+            budgets = [
+                Budget(metric, op, 0.0, "itself", **part)
+                for part in parts_of(trace, cut, random)
+                for metric in METRICS
+                for op in OPS
+            ]
+            nothing_narrowed_is_broken(analyse(trace, cut), later, budgets)
+
+
+def parts_of(trace: Trace, cut: int, random: Random) -> list[Part]:
+    """Three selections: a member, a topic, an action, a window, in any mix."""
+    actions = sorted(
+        {e.action for e in trace.events if type(e) is ev.ScriptActed and e.at_us <= cut} - {""}
+    )
+    found: list[Part] = []
+    for _ in range(3):
+        part: Part = {"until_us": random.randrange(1, cut + 1)}
+        if random.random() < 0.4:
+            part["from_us"] = random.randrange(0, part["until_us"])
+        if random.random() < 0.4:
+            part["members"] = (random.choice(sorted(trace.header.consumers)),)
+        if random.random() < 0.4:
+            part["topics"] = (random.choice(sorted(trace.header.topics)),)
+        if actions and random.random() < 0.3:
+            part["action"] = random.choice(actions)
+        found.append(part)
+    return found
+
+
+def nothing_narrowed_is_broken(
+    at_first: Analysis, later: list[Analysis], budgets: list[Budget]
+) -> None:
+    for narrowed in budgets:
+        value = measure_budget(at_first, narrowed).value
+        if value is None:
+            continue
+        budget = replace(narrowed, limit=round(value, 6))
+        if judge_run(budget, measure_budget(at_first, budget)).outcome == "pass":
+            for longer in later:
+                assert judge_run(budget, measure_budget(longer, budget)).outcome != "fail", (
+                    budget,
+                    at_first.horizon_us,
+                    longer.horizon_us,
+                )
+
+
+FACTS = (
+    "owned-by",
+    "unowned",
+    "no-rebalance",
+    "fenced",
+    "not-fenced",
+    "removed",
+    "not-removed",
+    "stable",
+    "empty",
+    "gone",
+)
+
+
+@pytest.mark.parametrize("seed", range(320_009, 320_025))
+def test_a_longer_horizon_breaks_no_fact_that_held(seed: int) -> None:
+    random, story = Random(seed), story_of(random_story(seed).encode(), "s").check()
+    trace = play(story.scenario(story.variants[0]))
+    goes_on = [*instants_of(trace), trace.header.horizon_us]
+    for _ in range(4):
+        cut = random.randrange(1_000, trace.header.horizon_us)
+        end = goes_on[bisect_left(goes_on, cut)]
+        at_first = analyse(trace, cut)
+        later = [analyse(trace, at) for back in LATER_US if (at := cut + back) < end]
+        for fact in [fact_of(trace, cut, random) for _ in range(20)]:
+            if judge_fact(measure_fact(at_first, fact)).outcome == "pass":
+                for longer in later:
+                    assert judge_fact(measure_fact(longer, fact)).outcome != "fail", (fact, cut)
+
+
+def fact_of(trace: Trace, cut: int, random: Random) -> Expectation:
+    kind = random.choice(FACTS)
+    member = random.choice(sorted(trace.header.consumers))
+    moments: list[int | None] = [None, None]
+    if random.random() < 0.8:
+        moments = sorted(random.randrange(0, cut + 1) for _ in range(2))  # type: ignore[assignment]
+        if random.random() < 0.5:
+            moments[random.randrange(2)] = None
+    if kind in ("owned-by", "unowned"):
+        topic = random.choice(sorted(trace.header.topics))
+        number = random.randrange(max(1, trace.header.topics[topic].partitions))
+        owner = member if kind == "owned-by" else ""
+        return Expectation(kind, f"{topic}-{number}", owner, "", *moments)
+    subject = "" if kind in ("stable", "empty", "no-rebalance") else member
+    return Expectation(kind, subject, "", "", *moments)
 
 
 def hold(scenario: Scenario, random: Random, cuts: int, is_played_anew: bool = False) -> None:

@@ -12,6 +12,8 @@ from rebalsim.analysis.selecting import selected_disturbances
 from rebalsim.cli.main import code_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile, rank_of
+from rebalsim.domain.open_end import OpenEnd, OpenEndKind
+from rebalsim.domain.verdict import Measured
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario, story_of
 from rebalsim.spark import rows
@@ -106,6 +108,68 @@ def test_a_window_before_anybody_owned_anything_kept_its_budget(
     budget = "{longest_pause: {limit: '<= 1s', until: 100ms}}"
     code, said = checked(tmp_path, capsys, budgets=budget)
     assert code == 1 and "nobody ever owned orders-0" in said
+
+
+GONE = {
+    "a_dead_member": ("[{at: 1m, crash: c0}]", "longest_pause: '<= 9m', member: c0, from: 2m"),
+    "a_dead_members_rebalances": (
+        "[{at: 1m, crash: c0}]",
+        "rebalances: '<= 9', member: c0, from: 2m",
+    ),
+    "who_was_not_there_yet": (
+        "[{at: 4m, scale: 4}]",
+        "longest_pause: '<= 9m', member: c3, from: 1m, until: 2m",
+    ),
+    "a_deleted_topic": (
+        "[{at: 10s, delete_topic: other}]",
+        "longest_pause: '<= 30m', topics: [other], from: 15m",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", GONE)
+def test_a_window_kept_the_budget_of_what_was_gone_in_it(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script, asked = GONE[fault]
+    code, told = checked(
+        tmp_path,
+        capsys,
+        topics="{orders: {partitions: 4, rate: 10/s}, other: {partitions: 2, rate: 1/s}}",
+        horizon="20m",
+        script=script,
+        budgets=f"[{{{asked}}}]",
+    )
+    assert code == 1 and "Nothing was measured" in told
+
+
+def test_a_groups_first_settling_broke_an_expectation_of_no_rebalance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = checked(tmp_path, capsys, expect="[no rebalance before 3m]")
+    assert code == 0, told
+
+
+def test_a_relative_budget_was_kept_against_what_was_still_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its limit would have come down: the shares of a run fall with time."""
+    code, told = checked(
+        tmp_path,
+        capsys,
+        replay="[eager, cooperative]",
+        script="[{at: 1m, crash: c1}]",
+        budgets="[{rebalances_per_hour: '<= 2 × eager', variant: cooperative}]",
+    )
+    assert code == 3 and "eager, which it is held against, was not decided" in told
+
+
+def test_a_relative_budget_was_open_for_ever_against_a_group_that_never_formed() -> None:
+    budget = Budget("longest_pause", "<=", 2.0, "longest_pause <= 2 × eager", "eager")
+    never = OpenEnd(OpenEndKind.NO_GROUP_OWNED)
+    assert judge_run(budget, Measured(5.0), Measured(None, unowned=never)).outcome == "fail"
+    may_come = Measured(None, pending=(never,), unowned=never)
+    assert judge_run(budget, Measured(5.0), may_come).outcome == "inconclusive"
 
 
 OVERLOADED = {
