@@ -84,7 +84,7 @@ class ScenarioFile(pytest.File):
             if name in seen:
                 name += f" (line {question.asked.line})"
             seen[name] = None
-            yield BudgetTest.from_parent(self, name=name, question=question)
+            yield BudgetTest.from_parent(self, name=told(name), question=question)
 
     def _name(self) -> str:
         """The file as seen from where pytest runs: what messages show."""
@@ -120,7 +120,7 @@ class BrokenScenario(pytest.Item):
         return told(self.said) if excinfo.errisinstance(NotKept) else str(excinfo.value)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, 0, f"{self.path.name}: {self.name}"
+        return self.path, 0, told(f"{self.path.name}: {self.name}")
 
 
 def told(text: str) -> str:
@@ -159,7 +159,7 @@ class BudgetTest(pytest.Item):
 
         found = advised_one(self.parent.judge, self.question, found)
         if found.level == "warn":
-            warnings.warn(BudgetWarning(tell_failure(found)), stacklevel=1)
+            warnings.warn(BudgetWarning(told(tell_failure(found))), stacklevel=1)
             return
         raise NotKept(tell_failure(found))
 
@@ -167,7 +167,7 @@ class BudgetTest(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException], *rest: Any, **named: Any
     ) -> Any:
         if isinstance(excinfo.value, NotKept):
-            return str(excinfo.value)
+            return told(str(excinfo.value))
         return super().repr_failure(excinfo, *rest, **named)
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,17 @@ def test_the_action_read_one_line_of_its_args(folder: Path) -> None:
     assert done.returncode == 1, done.stdout
 
 
+def test_the_actions_ran_python_files_of_the_checkout(folder: Path) -> None:
+    """`python -c` and `python -m` look for modules where they run: in what was checked out."""
+    for name in ("shlex", "os", "pip", "json"):
+        (folder / f"{name}.py").write_text("raise SystemExit('a stranger ran')\n", "utf-8")
+    done = checked(folder, "one two")
+    assert "a stranger ran" not in done.stdout + done.stderr and done.returncode == 0
+    for path in ("action.yml", "preview/action.yml", ".ci/gitlab-template.yml"):
+        calls = re.findall(r"\bpython +(-\S*)", (ROOT / path).read_text("utf-8"))
+        assert calls and set(calls) == {"-I"}, path
+
+
 def test_the_action_with_empty_paths_checked_nothing_and_was_green(folder: Path) -> None:
     assert checked(folder, "\n  \n").returncode == 2
 
@@ -109,7 +121,7 @@ def test_the_gitlab_template_installed_a_bare_name_that_somebody_could_own(sourc
     assert done.returncode == 2 and "pinned place" in done.stdout
 
 
-ORDERS = ("::stop-commands::word", "a ##[group]b")
+ORDERS = ("::stop-commands::word", "a ##[group]b", "a\r::ERROR::b")
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -131,6 +143,25 @@ def test_text_in_the_log_was_an_order_to_githubs_runner(
         is_own = line.startswith("::error file=") and "title=scenario::There is no file" in line
         assert "##[" not in line or is_own, line
         assert not line.lstrip().startswith("::") or is_own, line
+
+
+def test_pytest_told_a_file_name_with_an_order_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What pytest itself prints of a name is pytest's; what the plugin says of it is inert."""
+    name = "a ##[group]b.yaml"
+    (tmp_path / name).write_text(STORY.format(title="x", limit=">= 10s"), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = [line for line in done.stdout.splitlines() if "is broken (" in line]
+    assert done.returncode == 1 and said
+    assert all("# #[group]b.yaml:6" in line for line in said[:1]), said
 
 
 def test_checks_own_annotations_still_reach_the_runner(

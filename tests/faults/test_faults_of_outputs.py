@@ -65,6 +65,38 @@ def test_escapes_and_overrides_went_through_raw(words: list[str], folder: Path) 
     assert not set("\x1b\x07\u202e\x9b") & set(shown.getvalue())
 
 
+def test_a_carriage_return_in_a_name_hid_what_stood_before_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "a\rhidden.yaml").write_text(STORY, "utf-8")
+    for words in (
+        ["run", "a\rhidden.yaml"],
+        ["check", "a\rhidden.yaml"],
+        ["import", "a\rhidden.yaml"],
+    ):
+        code_of(words)
+        told = capsys.readouterr()
+        assert "\r" not in told.out + told.err
+    assert escaped("\r  12 of 20\r") == "\r  12 of 20\r"  # a line of progress
+
+
+def test_the_progress_bar_showed_its_own_escapes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rebalsim.cli.progress import progress
+    from rebalsim.cli.streams import guard_streams, release_streams
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    guard_streams()
+    try:
+        with progress(30) as step:
+            step()
+    finally:
+        release_streams()
+    told = capsys.readouterr().err
+    assert "30 runs" in told and "\\u001b" not in told
+
+
 def test_json_still_means_what_it_held(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import json
 
@@ -141,8 +173,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_there(folder: Path) -> 
 def test_ctrl_c_while_importing_ended_with_a_traceback(after_s: float, folder: Path) -> None:
     """From the moment on at which rebalsim's own code runs: the child says when that is."""
     script = (
-        "import sys; sys.stderr.write('on\\n'); sys.stderr.flush();"
-        "sys.argv[0] = 'rebalsim'; from rebalsim.__main__ import run; run()"
+        "import sys; sys.argv[0] = 'rebalsim'; from rebalsim.__main__ import run;"
+        "sys.stderr.write('on\\n'); sys.stderr.flush(); run()"
     )
     long = STORY.replace("horizon: 1m", "horizon: 30d").replace(
         "replay:", "random_faults: [{kind: crash, about_every: 10m, for: 1s}]\nreplay:"
