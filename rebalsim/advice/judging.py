@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rebalsim.advice.trial import ACTED, VETOES, Played, of_action
+from rebalsim.advice.trial import ACTED, KEPT, VETOES, Played, of_action
 from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE
@@ -89,8 +89,7 @@ def outcome_of(
     gain = max(_factor(before[name], after[name], LEAST_GAINED.get(name, 1.0)) for name in gains)
     if any(_factor(after[name], before[name], MINDED.get(name, 1.0)) > gain for name in price):
         return None
-    worst = other.over(seeds, 100)
-    keeps = all(worst.get(key_of(b), b.limit + 1) <= b.limit for b in played.budgets)
+    keeps = all(other.figures[seed][KEPT] for seed in seeds)
     return Outcome(
         before,
         after,

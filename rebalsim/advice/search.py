@@ -1,7 +1,7 @@
 """The smallest change of a story with which its budgets are kept: the causes' own remedies first,
 then single settings from coarse to fine, then pairs, within a number of events.
 
-A change is taken only if it keeps the budgets at the 95th percentile over seeds, and when the
+A change is taken only if it keeps the budgets at the 95th percentile over seeds (or at their own), and when the
 script's faults strike up to a heartbeat and up to a second elsewhere: what hangs on the moment is
 a knife's edge. Changes are ranked by how far they turn each setting, and by their price.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import gt
 from typing import Any
 
 from rebalsim.advice.advise import Asked, asked_of
@@ -28,9 +29,10 @@ from rebalsim.advice.trial import (
     of_action,
 )
 from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.baseline import key_of
 from rebalsim.analysis.judge import judge_run, measure_budget
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import percentile
+from rebalsim.domain.metrics import percentile, rank_of
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario, everybody_in
 from rebalsim.domain.script import (
@@ -49,6 +51,7 @@ from rebalsim.scenario.story import Story
 
 DEFAULT_EVENTS = 800_000
 SEEDS = 20
+USUAL_PERCENT = 95.0
 MOST_NODES = 3  # changes that are gone on from, where they help but not enough
 MOST_PAIRED = 6
 ENOUGH = 5  # changes that keep the budgets, after which no pairs are tried
@@ -81,21 +84,30 @@ class Tried:
     patch: Patch
     story: Story
     runs: dict[tuple[int, int], RunSaid] = field(default_factory=dict)  # by seed and shift
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def key(self) -> Key:
         return self.variant, tuple(sorted(self.patch.sets))
 
-    def beyond(self, percent: float = 95) -> tuple[float, ...]:
-        """How far beyond each budget it goes in the seeds at that percentile."""
+    def beyond(self) -> tuple[float, ...]:
+        """How far beyond each budget it goes in the seeds at that budget's percentile."""
         runs = [run.beyond for (_, shift), run in self.runs.items() if not shift]
-        return tuple(percentile(sorted(values), percent) or 0.0 for values in zip(*runs))
+        return tuple(
+            percentile(sorted(values), percent_of(self.budgets[place])) or 0.0
+            for place, values in enumerate(zip(*runs))
+        )
 
-    def is_undecided(self, place: int, percent: float = 95) -> bool:
-        """Whether it is not kept in the seeds at that percentile, and not broken either."""
+    def goes_beyond(self, budget: Budget) -> float:
+        """The same of one budget; nothing where the variant need not keep it."""
+        return self.beyond()[self.budgets.index(budget)] if budget in self.budgets else 0.0
+
+    def is_undecided(self, budget: Budget) -> bool:
+        """Whether it is not kept in the seeds at its percentile, and not broken either."""
+        place = self.budgets.index(budget)
         runs = [run for (_, shift), run in self.runs.items() if not shift]
         broken = sorted(place not in r.undecided and r.beyond[place] > 0 for r in runs)
-        return self.beyond(percent)[place] > 0 and not percentile(broken, percent)
+        return self.beyond()[place] > 0 and not percentile(broken, percent_of(budget))
 
     @property
     def score(self) -> float:
@@ -110,10 +122,13 @@ class Tried:
             for name in HEADLINES_OF_ADVICE
         }
 
-    def worst(self, name: str) -> float:
-        """The metric at the 95th percentile over seeds."""
-        values = [run.figures.get(name, 0.0) for (_, shift), run in self.runs.items() if not shift]
-        return percentile(sorted(values), 95) or 0.0
+    def worst(self, budget: Budget) -> float | None:
+        """What the budget is about in the seeds at its percentile; None where nothing was
+        measured.
+        """
+        key = key_of(budget)
+        runs = [run.figures for (_, shift), run in self.runs.items() if not shift]
+        return percentile(sorted(run[key] for run in runs if key in run), percent_of(budget))
 
     @property
     def seeds(self) -> int:
@@ -152,9 +167,10 @@ class Found:
         """The nearest to keeping all budgets."""
         return min(self.all_tried, key=lambda t: (t.score, t.size))
 
-    def least(self, place: int) -> Tried:
+    def least(self, budget: Budget) -> Tried:
         """Whatever comes nearest to keeping one budget."""
-        return min(self.all_tried, key=lambda t: (t.beyond()[place], t.score))
+        asked = [t for t in self.all_tried if budget in t.budgets]
+        return min(asked, key=lambda t: (t.goes_beyond(budget), t.score))
 
 
 class Search:
@@ -203,7 +219,7 @@ class Search:
     def _all(self) -> None:
         found = self.found
         for variant in self.variants:
-            tried = Tried(variant, Patch((), ()), self.story)
+            tried = Tried(variant, Patch((), ()), self.story, budgets=self.budgets[variant])
             found.as_it_is.append(tried)
             self._play(tried, self.story.seed)
             found.all_tried.append(tried)
@@ -318,7 +334,7 @@ class Search:
         story = changed_story(self.story, variant, patch)
         if story is None:
             return None
-        tried = Tried(variant, patch, story)
+        tried = Tried(variant, patch, story, budgets=self.budgets[variant])
         run = self._play(tried, self.story.seed)
         root = next(t for t in self.found.as_it_is if t.variant == variant)
         before = root.runs[self.story.seed, 0].figures
@@ -361,13 +377,14 @@ class Search:
             return
         self._confirmed.add(tried.key)
         first = self.story.seed
-        allowed = self.seeds // 20  # one in twenty may be beyond it
-        missed = 0
+        allowed = [self.seeds - rank_of(percent_of(b), self.seeds) for b in tried.budgets]
+        missed = [0] * len(allowed)
         for seed in range(first, first + self.seeds):
-            missed += any(self._play(tried, seed).beyond)
-            if missed > allowed and tried.patch.sets:
+            beyond = self._play(tried, seed).beyond
+            missed = [count + (by > 0) for count, by in zip(missed, beyond)]
+            if tried.patch.sets and any(map(gt, missed, allowed)):
                 return
-        if missed > allowed:
+        if any(map(gt, missed, allowed)):
             return
         scenario = tried.story.scenario(tried.variant)
         for shift_us in shifts_of(scenario):
@@ -410,6 +427,11 @@ def analysis_of(tried: Tried) -> Analysis:
     """Its run with the story's own seed."""
     analysis: Analysis = run_once(tried.story.scenario(tried.variant), tried.story.seed).analysis
     return analysis
+
+
+def percent_of(budget: Budget) -> float:
+    """How many of a hundred seeds must keep it: as the budget says, else 19 of 20."""
+    return USUAL_PERCENT if budget.percentile is None else budget.percentile
 
 
 def budgets_of(story: Story, variant: str) -> tuple[Budget, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.baseline import key_of
-from rebalsim.analysis.judge import measure_budget
+from rebalsim.analysis.judge import judge_run, measure_budget
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.mark_kind import MarkKind
@@ -22,6 +22,7 @@ from rebalsim.scenario.story import Story
 # What no advice may make worse at all, and what shows that a run is no longer the same story.
 VETOES = ("open_pauses", "unsettled", "skipped")
 SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
+KEPT = "kept"  # 1 where every budget is kept for certain
 ACTED = "acted"  # how many actions of the script took place
 Figures = Mapping[str, float]
 
@@ -59,10 +60,15 @@ def measured(
         value = analysis.measure(name)
         if value is not None:
             found[name] = float(value)
+    found[KEPT] = 1.0
     for budget in budgets:
-        value = measure_budget(analysis, budget).value
-        if value is not None:
-            found[key_of(budget)] = float(value)
+        told = measure_budget(analysis, budget)
+        if told.value is None:
+            found.pop(key_of(budget), None)  # nothing was measured, whatever the figure
+        else:
+            found[key_of(budget)] = float(told.value)
+        if judge_run(budget, told).outcome != "pass":
+            found[KEPT] = 0.0  # broken, or still open
     of_tasks = ("longest_task_pause", "task_seconds")  # of Kafka Connect, they are what counts
     metrics = of_tasks if analysis.worker_groups else ("longest_pause", "partition_seconds")
     for action in actions:

@@ -54,7 +54,7 @@ def search_here(
     _check_over(over)
     if resume and not folder:
         raise click.UsageError("--resume continues what --out DIR kept — name that folder.")
-    asked = budgets_of(story, named[0])
+    asked = list(dict.fromkeys(b for name in named for b in budgets_of(story, name)))
     if not asked:
         raise InputError(
             f"{scenario}: none of its budgets can be searched for: they are relative or only warn "
@@ -76,7 +76,7 @@ def search_here(
 
         click.echo(json.dumps(document_of(found, asked), ensure_ascii=False, indent=2))
     else:
-        _tell(story, scenario, found, asked)
+        _tell(story, scenario, found, asked, _left_aside(story, named, asked))
     if is_applied and found.choices:
         _apply(scenario, story, found.choices[0])
     return exits.WITHIN if found.choices else exits.BROKEN
@@ -208,21 +208,21 @@ def _told_so_far(search: Search, folder: str | None) -> None:
         click.echo(f"  the same command with --out {folder} --resume goes on from here", err=True)
 
 
-def _tell(story: Story, scenario: str, found: Found, budgets: Sequence[Any]) -> None:
-    from rebalsim.advice.search import analysis_of
-    from rebalsim.reports.evidence_told import tell_evidence
+def _tell(
+    story: Story, scenario: str, found: Found, budgets: Sequence[Any], aside: Sequence[str]
+) -> None:
     from rebalsim.reports.search_told import render_search
 
     whys = ["" for _ in budgets]
     if not found.choices:
         for place, budget in enumerate(budgets):
-            least = found.least(place)
-            if least.beyond()[place] > 0 and not least.is_undecided(place):
-                whys[place] = tell_evidence(analysis_of(least), budget)
+            least = found.least(budget)
+            if least.goes_beyond(budget) > 0 and not least.is_undecided(budget):
+                whys[place] = _why(least, budget)
     command = shlex.join(["rebalsim", "run", scenario])
     width = terminal.width_of(None)
     for line in render_search(
-        f"The smallest change of {story.title or scenario}", found, budgets, whys, command
+        f"The smallest change of {story.title or scenario}", found, budgets, whys, command, aside
     ):
         indent = len(line) - len(line.lstrip())
         wrapped = textwrap.wrap(
@@ -232,6 +232,25 @@ def _tell(story: Story, scenario: str, found: Found, budgets: Sequence[Any]) -> 
         click.echo(terminal.as_told(line if is_command else "\n".join(wrapped)))
     if not found.choices and found.is_spent:
         click.echo("--spark searches the whole grid of usual values, on Spark.")
+
+
+def _why(tried: Any, budget: Any) -> str:
+    """What stands in a budget's way."""
+    from rebalsim.advice.search import analysis_of
+    from rebalsim.analysis.judge import measure_budget
+    from rebalsim.reports.evidence_told import tell_evidence
+    from rebalsim.reports.verdict_told import say_openness
+
+    analysis = analysis_of(tried)
+    measured = measure_budget(analysis, budget)
+    return say_openness(measured) if measured.unowned else tell_evidence(analysis, budget)
+
+
+def _left_aside(story: Story, variants: Sequence[str], asked: Sequence[Any]) -> list[str]:
+    """What else the story asks of these variants, and a search cannot judge."""
+    rest: list[Any] = [b for b in story.budgets if b not in asked and b.level == "error"]
+    rest += story.expectations
+    return list(dict.fromkeys(one.text for one in rest if one.variant in ("", *variants)))
 
 
 def _apply(scenario: str, story: Story, choice: Choice) -> None:

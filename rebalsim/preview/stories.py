@@ -11,6 +11,7 @@ from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
 from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.to_scenario import Happening
+from rebalsim.worlds.words import milliseconds
 
 CRASH = "crash"
 Lines = list[tuple[str, str]]
@@ -41,7 +42,7 @@ def restart_begins(plays: list[Play]) -> int:
     for play in plays:
         value = (play.consumer.settings if play.consumer else {}).get("session.timeout.ms")
         if value is not None and value.known:
-            session = max(session, int(value.value) // 1000)
+            session = max(session, (milliseconds(str(value.value)) or 0) // 1000)
     return AFTER + 2 * session + connect.seconds_after(plays, 90)
 
 

@@ -68,9 +68,11 @@ def _is_cured(report: Report) -> bool:
 
 
 def _choose(report: Report) -> Choice:
-    """Who breaks the fewest budgets; among these by the stated order."""
+    """Who breaks the fewest budgets, and leaves the fewest undecided; among these by the stated
+    order.
+    """
     variants = report.variants
-    broken = [len(_broken(report, v)) for v in variants]
+    broken = [(len(_broken(report, v)), len(_undecided(report, v))) for v in variants]
     left = [i for i, count in enumerate(broken) if count == min(broken)]
     by = "budgets" if len(left) < len(variants) else ""
     of_tasks = any(v.analysis.worker_groups for v in variants)
@@ -92,6 +94,23 @@ def _broken(report: Report, v: VariantReport) -> list[str]:
         for b in report.budgets
         if b.outcome == "fail" and b.level == "error" and b.variant in ("", v.name)
     ]
+
+
+def _undecided(report: Report, v: VariantReport) -> list[str]:
+    """The budgets that a longer horizon decides in this variant, as the file says them."""
+    return [
+        b.text
+        for b in report.budgets
+        if b.outcome == "inconclusive" and b.level == "error" and b.variant in ("", v.name)
+    ]
+
+
+def _open_said(texts: Sequence[str]) -> str:
+    """Empty where all is decided."""
+    if not texts:
+        return ""
+    told = listed([safe(t) for t in texts]) if len(texts) <= 2 else f"{len(texts)} budgets"
+    return f"{told} {'is' if len(texts) == 1 else 'are'} undecided: a longer horizon decides."
 
 
 def _verdict(report: Report, chosen: Choice) -> str:
@@ -119,7 +138,7 @@ def _of_one(report: Report) -> str:
     if report.budgets and all(b.outcome == "pass" for b in report.budgets):
         kept = "The budget is kept" if len(report.budgets) == 1 else "All budgets are kept"
         return f"{kept}. {tell_one(v)}"
-    return tell_one(v)
+    return " ".join(part for part in (_open_said(_undecided(report, v)), tell_one(v)) if part)
 
 
 def _by_budgets(report: Report, chosen: Choice, names: str) -> str:
@@ -132,11 +151,18 @@ def _by_budgets(report: Report, chosen: Choice, names: str) -> str:
             wrongs = list(dict.fromkeys(safe(b) for i in others for b in of[i]))
             whom = listed([safe(report.variants[i].name) for i in others])
             verb = "breaks" if len(others) == 1 else "break"
-            return f"Take {names}: no budget is broken; {whom} {verb} {listed(wrongs)}."
-        if not chosen.by:
-            return f"Which variant you take does not matter here: {_count(report)} break no budget."
-        values = _values(report, chosen.by, chosen)
-        return f"No variant breaks a budget. Take {names}: {figures.title_of(chosen.by)} {values}."
+            said = f"Take {names}: no budget is broken; {whom} {verb} {listed(wrongs)}."
+        elif not chosen.by:
+            said = f"Which variant you take does not matter here: {_count(report)} break no budget."
+        elif chosen.by == "budgets":
+            said = f"No variant breaks a budget. Take {names}: it leaves the fewest undecided."
+        else:
+            values = _values(report, chosen.by, chosen)
+            said = (
+                f"No variant breaks a budget. Take {names}: {figures.title_of(chosen.by)} {values}."
+            )
+        still_open = _open_said(_undecided(report, report.variants[best]))
+        return f"{said} In {safe(report.variants[best].name)}, {still_open}" if still_open else said
     shared = [b for b in of[best] if all(b in wrong for wrong in of.values())]
     said = f"As it is, {_count(report)} break {listed([safe(b) for b in shared or of[best]])}."
     cure = _cure(report, tuple(everybody))

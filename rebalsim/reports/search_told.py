@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.reports import figures
 from rebalsim.reports.names import safe
@@ -24,15 +23,21 @@ def render_search(
     budgets: Sequence[Budget],
     whys: Sequence[str],
     command: str,
+    aside: Sequence[str] = (),
 ) -> Iterator[str]:
     """Lines for a terminal. `found`: what the search came to; `whys`: for each budget that nothing
-    keeps, what stands in its way.
+    keeps, what stands in its way; `aside`: what else the story asks.
     """
     yield safe(title)
-    yield f"  asked: {', '.join(safe(b.text) for b in budgets)}"
+    yield f"  asked: {', '.join(dict.fromkeys(safe(b.text) for b in budgets))}"
+    if aside:
+        yield (
+            f"  not searched for, since it is relative or a fact: {listed([safe(t) for t in aside])}"
+            " — hold what you take against `rebalsim check`"
+        )
     yield ""
     for tried in found.as_it_is:
-        yield f"As it is, {safe(tried.variant)}: {_figures(tried)}{_broken(tried, budgets)}"
+        yield f"As it is, {safe(tried.variant)}: {_figures(tried)}{_broken(tried)}"
     yield ""
     if found.choices and not found.choices[0].tried.patch.sets:
         yield _unchanged(found)
@@ -47,7 +52,8 @@ def render_search(
 
 def _unchanged(found: Any) -> str:
     names = [safe(c.tried.variant) for c in found.choices if not c.tried.patch.sets]
-    return f"Nothing need be changed: {listed(names, 9)} keeps all budgets as it is."
+    kept = "keeps all budgets as it is" if len(names) == 1 else "keep all budgets as they are"
+    return f"Nothing need be changed: {listed(names, 9)} {kept}."
 
 
 def _choices(found: Any, command: str) -> Iterator[str]:
@@ -69,18 +75,23 @@ def _out_of_reach(found: Any, budgets: Sequence[Budget], whys: Sequence[str]) ->
     yield f"Nothing of {plural(len(found.all_tried), 'change')} that {_were(found)} tried keeps all budgets."
     alone = True
     for place, budget in enumerate(budgets):
-        least = found.least(place)
-        if least.beyond()[place] <= 0:
+        least = found.least(budget)
+        if least.goes_beyond(budget) <= 0:
             continue
         alone = False
-        if least.is_undecided(place):
+        if least.is_undecided(budget):
             yield (
                 f"  ? {safe(budget.text)}: undecided at best ({_with(least)}); a longer horizon "
                 "may decide it"
             )
             continue
-        value = figures.say(budget.metric, least.worst(key_of(budget)))
-        yield f"  out of reach: {safe(budget.text)}; the nearest is {value} ({_with(least)})"
+        worst = least.worst(budget)
+        nearest = (
+            "nothing was measured"
+            if worst is None
+            else f"the nearest is {figures.say(budget.metric, worst)} ({_with(least)})"
+        )
+        yield f"  out of reach: {safe(budget.text)}; {nearest}"
         if whys[place]:
             yield f"    {whys[place]}"
     if alone:
@@ -91,7 +102,7 @@ def _out_of_reach(found: Any, budgets: Sequence[Budget], whys: Sequence[str]) ->
             "heartbeat earlier or later it does not."
         )
     best = found.best()
-    yield f"The best that can be had: {_with(best)}: {_figures(best)}{_broken(best, budgets)}"
+    yield f"The best that can be had: {_with(best)}: {_figures(best)}{_broken(best)}"
 
 
 def _were(found: Any) -> str:
@@ -110,8 +121,8 @@ def _figures(tried: Any) -> str:
     )
 
 
-def _broken(tried: Any, budgets: Sequence[Budget]) -> str:
-    broken, undecided = _missed(tried, budgets)
+def _broken(tried: Any) -> str:
+    broken, undecided = _missed(tried)
     said = [
         *([f"breaks {listed([safe(text) for text in broken], 9)}"] if broken else []),
         *(f"? {safe(text)}" for text in undecided),
@@ -119,13 +130,13 @@ def _broken(tried: Any, budgets: Sequence[Budget]) -> str:
     return f" — {', '.join(said)}" if said else ""
 
 
-def _missed(tried: Any, budgets: Sequence[Budget]) -> tuple[list[str], list[str]]:
+def _missed(tried: Any) -> tuple[list[str], list[str]]:
     """The budgets that it breaks, and those that it leaves undecided."""
     broken: list[str] = []
     undecided: list[str] = []
-    for place, (budget, beyond) in enumerate(zip(budgets, tried.beyond())):
-        if beyond > 0:
-            (undecided if tried.is_undecided(place) else broken).append(budget.text)
+    for budget in tried.budgets:
+        if tried.goes_beyond(budget) > 0:
+            (undecided if tried.is_undecided(budget) else broken).append(budget.text)
     return broken, undecided
 
 
@@ -148,8 +159,9 @@ def _played(found: Any) -> str:
     )
     return (
         f"{plural(len(found.all_tried), 'change')} tried in {found.events:,} events{spent}. A "
-        "change is told only if it keeps the budgets in 19 of 20 seeds, and when the faults "
-        "strike up to a heartbeat and up to a second earlier or later."
+        "change is told only if it keeps the budgets in 19 of 20 seeds (or in as many as a budget "
+        "says itself), and when the faults strike up to a heartbeat and up to a second earlier or "
+        "later."
     )
 
 
@@ -159,21 +171,21 @@ def document_of(found: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
         "schema_version": 1,
         "kind": "recommendation",
         "budgets": [b.text for b in budgets],
-        "as_it_is": [_tried(t, budgets) for t in found.as_it_is],
+        "as_it_is": [_tried(t) for t in found.as_it_is],
         "choices": [
-            {**_tried(c.tried, budgets), "price": list(c.price), "cost": round(c.cost, 3)}
+            {**_tried(c.tried), "price": list(c.price), "cost": round(c.cost, 3)}
             for c in found.choices
         ],
-        "best": None if found.choices else _tried(found.best(), budgets),
-        "knifes_edges": [_tried(t, budgets) for t in found.edges],
+        "best": None if found.choices else _tried(found.best()),
+        "knifes_edges": [_tried(t) for t in found.edges],
         "tried": len(found.all_tried),
         "events": found.events,
         "is_spent": found.is_spent,
     }
 
 
-def _tried(tried: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
-    broken, undecided = _missed(tried, budgets)
+def _tried(tried: Any) -> dict[str, Any]:
+    broken, undecided = _missed(tried)
     return {
         "variant": tried.variant,
         "patch": dict(tried.patch.sets),

@@ -135,9 +135,9 @@
         const p = cells.get(`${x},${y}`);
         const value = p ? worst(p, heat.metric) : null;
         let color = css("--none"), text = "";
-        if (p && heat.metric === "verdict") { color = p.w === "pass" ? css("--good") : p.w === "fail" ? css("--bad") : p.w === "error" ? css("--none") : css("--unsure"); text = p.w === "error" ? "" : p.w; }
+        if (p && heat.metric === "verdict") { color = p.w === "pass" ? css("--good") : p.w === "fail" ? css("--bad") : p.w === "error" ? css("--none") : css("--unsure"); text = p.w === "error" ? "" : told(p); }
         else if (p && heat.metric === "settles") { const s = p.g; color = s === "at once" ? css("--good") : s === "slowly" ? css("--unsure") : s === "never" ? css("--bad") : css("--none"); text = s; }
-        else if (value !== null && value !== undefined) { color = ramp(scale(value)); text = say(heat.metric, value); }
+        else if (value !== null && value !== undefined) { color = ramp(scale(value)); text = (p.w === "inconclusive" ? "? " : "") + say(heat.metric, value); }
         if (p && p.w === "error") text = "×";
         const isChosen = chosen && p && chosen.n === p.n && chosen.v === p.v;
         const cell = draw("rect", { x: left + w * x, y: top + h * y, width: w, height: h, fill: color, class: "cell" + (isChosen ? " is-chosen" : ""), "data-key": p ? key(p) : null, ...(p ? pickable(p) : {}) });
@@ -173,7 +173,7 @@
     box.append(make("p", { class: "dim" }, [legend, D.budgets.length ? "the thick line parts what meets all budgets from what does not" : "", "× cannot be played"].filter(Boolean).join("; ") + "."));
     const shown = [...cells.values()];
     clear(byId("heat-table")).append(table([D.axes[heat.x].name, ...(heat.y >= 0 ? [D.axes[heat.y].name] : []), "verdict", title(D.main)],
-      shown.map((p) => [at(p, heat.x), ...(heat.y >= 0 ? [at(p, heat.y)] : []), p.w, say(D.main, worst(p, D.main))]), shown));
+      shown.map((p) => [at(p, heat.x), ...(heat.y >= 0 ? [at(p, heat.y)] : []), told(p), say(D.main, worst(p, D.main))]), shown));
   }
   listeners.push(() => {
     if (chosen) { heat.variant = chosen.v; for (const i of listed) if (i !== heat.x && i !== heat.y) heat.fixed[i] = chosen.d[i]; }
@@ -220,9 +220,10 @@
       g.svg.append(dot);
     }
     box.append(g.svg, make("p", { class: "dim" }, `Large dots on the line: nothing else${list.some((p) => p.w === "pass") ? " that meets all budgets" : ""} is better in one objective without being worse in another. Full green dots meet all budgets, hollow red ones do not.`));
-    clear(byId("pareto-table")).append(table(["point", ...D.objectives, "verdict"], front.map((p) => [describe(p), ...p.o.map((v, i) => say(D.objectiveMetrics[i], v)), p.w]), front));
+    clear(byId("pareto-table")).append(table(["point", ...D.objectives, "verdict"], front.map((p) => [describe(p), ...p.o.map((v, i) => say(D.objectiveMetrics[i], v)), told(p)]), front));
   }
   listeners.push(pareto);
+  const told = (p) => (p.w === "inconclusive" ? "? undecided" : p.w);
   const describe = (p) => [...varying.map((i) => `${D.axes[i].name} ${at(p, i)}`), D.variants[p.v]].join(" · ");
 
   const COLORS = ["--mark", "--bad", "--good", "--unsure"];

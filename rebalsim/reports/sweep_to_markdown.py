@@ -9,12 +9,15 @@ from collections.abc import Iterable
 from rebalsim.domain.answer import Answer, PointSaid
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
+    STILL_OPEN,
     cheaper_said,
     falls_behind,
+    is_undecided,
     main_title,
     replay_command,
     say_metric,
     say_objective,
+    say_point,
     say_settings,
     verdict_sentence,
 )
@@ -76,7 +79,9 @@ def _points(answer: Answer) -> list[str]:
     for point in shown[:ROWS]:
         told = (say_objective(answer, i, v) for i, v in enumerate(point.objectives))
         at = (point.at[a.name] for a in varying)
-        lines.append(_row((str(point.number), *at, point.variant, *told)))
+        lines.append(_row((say_point(point), *at, point.variant, *told)))
+    if any(map(is_undecided, shown[:ROWS])):
+        lines += ["", f"{STILL_OPEN}."]
     if not answer.best:
         none = "Nothing meets all budgets; these are the points that nothing else beats."
         lines += ["", none]
@@ -87,8 +92,10 @@ def _next_cheaper(answer: Answer, point: PointSaid) -> list[str]:
     settings, saved = cell(say_settings(point)), cell(cheaper_said(answer, point))
     lines = ["", f"The next cheaper one ({settings}; {saved}) breaks:", ""]
     lines += [
-        f"- {cell(b.budget)}: {say_metric(b.metric, b.observed)}"
+        f"- ? {cell(b.budget)}: undecided at the horizon"
+        if b.verdict == "inconclusive"
+        else f"- {cell(b.budget)}: {say_metric(b.metric, b.observed)}"
         for b in answer.next_cheaper_budgets
-        if b.verdict == "fail"
+        if b.verdict in ("fail", "inconclusive")
     ]
     return [*lines, f"- {falls_behind(point)}"] if (point.fullest or 0) > 1 else lines

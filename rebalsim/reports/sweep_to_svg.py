@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rebalsim.domain.answer import Answer, AxisSaid, PointSaid
 from rebalsim.domain.metrics import METRICS
 from rebalsim.reports.page_tables import text as text_of
-from rebalsim.reports.sweep_words import main_title, main_value, say_metric
+from rebalsim.reports.sweep_words import is_undecided, main_title, main_value, say_metric
 
 _INK, _DIM, _PAPER, _LINE, _NONE = "#1b1f24", "#5b6570", "#ffffff", "#d5dae0", "#e7e9ec"
 _GOOD, _UNSURE, _BAD = "#1a7f4b", "#8a6100", "#b3261e"
@@ -21,7 +21,7 @@ _RAMP = ("#e8f1fb", "#8fb8e8", "#2f6fbd", "#123a6d")
 _WORDS = {
     "pass": _GOOD,
     "fail": _BAD,
-    "inconclusive": _UNSURE,
+    "?": _UNSURE,
     "at once": _GOOD,
     "slowly": _UNSURE,
     "never": _BAD,
@@ -117,16 +117,16 @@ def _cells(
         meets = point.verdict == "pass"
         if point.verdict == "error":
             return Cell(point, "×", None, meets)
+        mark = "? " if is_undecided(point) else ""
         if answer.show in ("verdict", "settles"):
-            return Cell(
-                point, point.verdict if answer.show == "verdict" else point.settles, None, meets
-            )
+            text = (mark.strip() or point.verdict) if answer.show == "verdict" else point.settles
+            return Cell(point, text, None, meets)
         value = values[id(point)]
         if value is None:
             return Cell(point, "", None, meets)
         span = math.log(high / low) if is_log else high - low
         share = (math.log(value / low) if is_log else value - low) / span if span else 0.3
-        return Cell(point, say_metric(_metric(answer), value), share, meets)
+        return Cell(point, f"{mark}{say_metric(_metric(answer), value)}", share, meets)
 
     return {
         (p.variant, p.digits[across.name], p.digits[down.name] if down else 0): cell(p)

@@ -12,9 +12,11 @@ from rich.text import Text
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
+    STILL_OPEN,
     cheaper_said,
     falls_behind,
     fullest_said,
+    is_undecided,
     main_title,
     main_value,
     replay_command,
@@ -23,6 +25,7 @@ from rebalsim.reports.sweep_words import (
     say_metric,
     say_money,
     say_objective,
+    say_point,
     say_settings,
     verdict_sentence,
 )
@@ -99,6 +102,8 @@ def _meeting(answer: Answer, say: Any, width: int) -> None:
     say(Text(f"{said}, by {', then '.join(answer.objectives)}", style="bold"))
     for line in _table(answer, shown[:ROWS], width):
         say(line)
+    if any(map(is_undecided, shown[:ROWS])):
+        say(Text(f"  {STILL_OPEN}", style="dim"))
     more = max(len(shown), answer.passing if answer.best else 0) - ROWS
     if more > 0:
         say(Text(f"  and {more:,} more (see the table `points`)", style="dim"))
@@ -179,7 +184,7 @@ def _table(answer: Answer, points: tuple[PointSaid, ...], width: int) -> list[Te
 
 def _of_axes(answer: Answer, points: tuple[PointSaid, ...]) -> list[Column]:
     """Which point it is."""
-    columns: list[Column] = [("point", [str(p.number) for p in points], "right")]
+    columns: list[Column] = [("point", [say_point(p) for p in points], "right")]
     if len(answer.scenarios) > 1:
         columns.append(("scenario", [p.scenario for p in points], "left"))
     for axis in answer.axes:

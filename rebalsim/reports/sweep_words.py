@@ -138,3 +138,15 @@ def verdict_sentence(answer: Answer) -> str:
         "meet all budgets" if answer.budgets else "were played (there are no budgets)"
     )
     return said + (f"; {', '.join(parts)}" if parts else "")
+
+
+STILL_OPEN = "? is undecided: something was still open at the horizon"
+
+
+def say_point(point: PointSaid) -> str:
+    """Its number, with a mark where it is neither kept nor broken."""
+    return f"? {point.number}" if is_undecided(point) else str(point.number)
+
+
+def is_undecided(point: PointSaid) -> bool:
+    return point.verdict == "inconclusive"

@@ -14,7 +14,8 @@ import yaml
 from rebalsim.worlds.values import Text, Tree
 
 LARGEST = 4_000_000  # characters of one file
-MOST = 400_000  # entries of one file when every alias is unfolded
+MOST = 200_000  # entries of one file when every alias is unfolded
+SMALL = 100_000  # characters that cannot hold too many of them
 DEEPEST = 200  # a container in a container …
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -38,7 +39,7 @@ def trees(text: str, file: str) -> list[Tree]:
     if len(text) > LARGEST:
         raise Unreadable(1, f"larger than {LARGEST:,} characters: no deployment file is")
     try:
-        _refuse_depth(text)
+        _refuse_much(text)
         nodes = [n for n in yaml.compose_all(str(text), Loader=_Loader) if n is not None]
     except yaml.MarkedYAMLError as e:
         mark = e.problem_mark or e.context_mark
@@ -57,22 +58,31 @@ def trees(text: str, file: str) -> list[Tree]:
 _INDENTED = re.compile(rf"^[ ?-]{{{DEEPEST}}}", re.MULTILINE)
 
 
-def _refuse_depth(text: str) -> None:
+def _refuse_much(text: str) -> None:
     """Unreadable where containers are nested so deeply that composing them, which recurs in C,
-    would end the process. Most texts cannot be, as they have too few brackets and too little
-    indentation; of the others the events tell.
+    would end the process, or where there are so many entries that it would take long. Most texts
+    cannot be, as they are small and have too few brackets and too little indentation; of the
+    others the events tell.
     """
-    if text.count("[") + text.count("{") < DEEPEST and not _INDENTED.search(text):
+    if (
+        len(text) < SMALL
+        and text.count("[") + text.count("{") < DEEPEST
+        and not _INDENTED.search(text)
+    ):
         return
-    depth = 0
+    depth = count = 0
     for event in yaml.parse(str(text), Loader=_Loader):
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            continue
+        count += 1
+        if count > MOST:
+            raise Unreadable(line, f"holds more than {MOST:,} entries")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > DEEPEST:
-                line = event.start_mark.line + 1 if event.start_mark else 1
                 raise Unreadable(line, "nested too deeply")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
 
 
 class _Reader:

@@ -138,7 +138,7 @@ def test_the_actions_installation_names_its_own_folder(tmp_path: Path) -> None:
     )
     assert (
         done.stdout.strip()
-        == "-m pip install --quiet --disable-pip-version-check a folder/of the action"
+        == "-I -m pip install --quiet --disable-pip-version-check a folder/of the action"
     )
 
 

@@ -166,6 +166,21 @@ def test_the_terminal_says_what_meets_the_budgets_what_breaks_and_what_moves() -
     )
 
 
+def test_what_is_undecided_bears_a_question_mark_in_every_form() -> None:
+    whole = answer()
+    points = tuple(replace(p, verdict="inconclusive") for p in whole.shown)
+    made = replace(
+        whole, shown=points, best=(), front=points[:2], inconclusive=12, passing=0, failing=0
+    )
+    out = io.StringIO()
+    render_answer(made, Console(file=out, width=100, no_color=True))
+    rows = [line.split()[:2] for line in out.getvalue().splitlines()]
+    assert ["?", str(points[0].number)] in rows and "? is undecided" in out.getvalue()
+    assert f"| ? {points[0].number} |" in render_markdown(made)
+    assert "? is undecided" in render_markdown(made)
+    assert ">? 2.00 s<" in render_svg(made)
+
+
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(len(line) for line in terminal(width).splitlines()) <= width
