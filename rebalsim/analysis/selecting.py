@@ -156,10 +156,10 @@ def selected_keys(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
         if (not s.topics or k[1].topic in s.topics) and (not s.group or k[0] == s.group)
     ]
     if s.members:
-        mine = once(a, "keys of members", s, lambda: _keys_of_members(a, s))
+        mine = once(a, "member-keys", s, lambda: _keys_of_members(a, s))
         keys = [k for k in keys if k in mine]
     if s.until_us is not None and s.until_us < a.horizon_us:
-        then = once(a, "partitions then", s, lambda: partitions_before(a, s.until_us or 0))
+        then = once(a, "partitions-then", s, lambda: partitions_before(a, s.until_us or 0))
         keys = [k for k in keys if k[1].number < then.get(k[1].topic, 0) or was_held(a, k, s)]
     return keys
 

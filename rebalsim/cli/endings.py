@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -18,6 +17,7 @@ import click
 
 from rebalsim import __version__
 from rebalsim.cli import exits
+from rebalsim.cli.streams import drop
 
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -131,16 +131,9 @@ def drop_output() -> None:
     """The interpreter flushes once more at its end: to nowhere, else it would complain, with a
     code of its own.
     """
-    _drop(sys.__stdout__, 1)
+    drop(sys.__stdout__, 1)
 
 
 def drop_errors() -> None:
     """The same of the error stream."""
-    _drop(sys.__stderr__, 2)
-
-
-def _drop(stream: Any, number: int) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno() if stream is not None else number)
-        os.close(nowhere)
+    drop(sys.__stderr__, 2)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rebalsim.cli import exits
-from rebalsim.domain.errors import InputError
+from rebalsim.cli.files import write_new
 
 if TYPE_CHECKING:
     from rebalsim.worlds.understood import Understood
@@ -100,17 +99,7 @@ def _deliver(text: str, out: str | None, was_explained: bool) -> None:
         if not was_explained:
             click.echo(text, nl=False)
         return
-    try:
-        with Path(out).open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(
-            f"{out} exists, and nothing is overwritten — choose another name, or move it away"
-        ) from None
-    except OSError as e:
-        raise InputError(
-            f"{out} cannot be written: {e.strerror or e} — choose a folder that exists"
-        ) from None
+    write_new(out, text)
     click.echo(out)
 
 

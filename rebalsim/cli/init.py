@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.files import write_new
 from rebalsim.cli.options import ScenarioPath
 from rebalsim.domain.errors import InputError
 
@@ -48,12 +49,12 @@ def command(name: str, story: str | None, with_schema: bool) -> int:
         _write_plan(path, plans[str(story)])
         return exits.WITHIN
     text = _text_of(story) if story else starter().replace("NAME.yaml", path.name)
-    _write_new(path, _headed(text))
+    write_new(path, _headed(text))
     click.echo(str(path))
     if with_schema and not schema.exists():
         from rebalsim.scenario.schema import scenario_schema
 
-        _write_new(schema, json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n")
+        write_new(schema, json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n")
         click.echo(str(schema))
     elif not schema.exists():
         click.echo(
@@ -95,9 +96,9 @@ def _write_plan(path: Path, plan: Path) -> None:
     named = re.search(r"^scenario: (base/\S+\.yaml)$", text, re.MULTILINE)
     if named:
         own = path.with_name(f"{path.stem}-scenario.yaml")
-        _write_new(own, _headed((plan.parent / named[1]).read_text(encoding="utf-8")))
+        write_new(own, _headed((plan.parent / named[1]).read_text(encoding="utf-8")))
         text = text.replace(named[1], own.name)
-    _write_new(path, text)
+    write_new(path, text)
     click.echo(str(path))
     if named:
         click.echo(str(own))
@@ -106,18 +107,3 @@ def _write_plan(path: Path, plan: Path) -> None:
 
 def _headed(text: str) -> str:
     return HEADER + re.sub(r"\A# yaml-language-server:.*\n", "", text)
-
-
-def _write_new(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(
-            f"{path} exists, and nothing is overwritten — choose another name, or move it away"
-        ) from None
-    except OSError as e:
-        raise InputError(
-            f"{path} cannot be written: {e.strerror or e} — choose a folder that exists and is "
-            "yours"
-        ) from None

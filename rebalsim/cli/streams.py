@@ -8,6 +8,7 @@ that makes it one. What check says to the runner on purpose is written past that
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -17,33 +18,45 @@ from rebalsim.outside.text import escaped, no_orders
 
 
 class Inert:
-    """A stream whose text is not obeyed."""
+    """A stream whose text is not obeyed. Errors that cannot be told are no reason for another
+    exit code: where `is_of_errors`, what cannot be written is dropped, and all that comes after it.
+    """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, is_of_errors: bool = False) -> None:
+        self._stream, self._is_of_errors = stream, is_of_errors
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        self._stream.write(escaped(text))
+        self._give(escaped(text))
         return len(text)
+
+    def _give(self, text: str, flushes: bool = False) -> None:
+        """To the stream beneath."""
+        try:
+            self._stream.write(text)
+            if flushes:
+                self._stream.flush()
+        except (OSError, ValueError):
+            if not self._is_of_errors:
+                raise
+            drop(self._stream)
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
             self.write(line)
 
     def flush(self) -> None:
-        self._stream.flush()
+        self._give("", flushes=True)
 
     def finish(self) -> None:
         """Whatever is still held goes out."""
-        self._stream.flush()
+        self._give("", flushes=True)
 
     def raw(self, text: str) -> None:
         """What the runner is told on purpose, on lines of its own."""
-        self._stream.write(text)
-        self._stream.flush()
+        self._give(text, flushes=True)
 
 
 class InertLog(Inert):
@@ -51,8 +64,8 @@ class InertLog(Inert):
     flushed; what could be half an order is held even then.
     """
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
+    def __init__(self, stream: TextIO, is_of_errors: bool = False) -> None:
+        super().__init__(stream, is_of_errors)
         self._held = ""
         self._is_within = False  # a line's beginning has gone out already
 
@@ -70,25 +83,24 @@ class InertLog(Inert):
         if ready:
             self._out(ready)
             self._held, self._is_within = self._held[len(ready) :], True
-        self._stream.flush()
+        self._give("", flushes=True)
 
     def finish(self) -> None:
         """Whatever is still held goes out."""
         if self._held:
             self._out(self._held)
             self._held = ""
-        self._stream.flush()
+        self._give("", flushes=True)
 
     def _out(self, text: str) -> None:
         # within a line, `::` at its beginning is none of the line's
-        self._stream.write(no_orders(f".{text}")[1:] if self._is_within else no_orders(text))
+        self._give(no_orders(f".{text}")[1:] if self._is_within else no_orders(text))
 
     def raw(self, text: str) -> None:
         """What the runner is told on purpose, on lines of its own."""
         if self._held or self._is_within:
             self.write("\n")
-        self._stream.write(text)
-        self._stream.flush()
+        self._give(text, flushes=True)
 
 
 def guard_streams() -> None:
@@ -98,7 +110,7 @@ def guard_streams() -> None:
         stream = getattr(sys, name)
         if not isinstance(stream, Inert):
             kind = InertLog if is_ci and not _is_file(stream) else Inert
-            setattr(sys, name, kind(stream))
+            setattr(sys, name, kind(stream, is_of_errors=name == "stderr"))
 
 
 def release_streams() -> None:
@@ -117,6 +129,16 @@ def to_runner(text: str, to_stderr: bool) -> None:
         stream.raw(text)
     else:
         stream.write(text)
+
+
+def drop(stream: Any, number: int = 2) -> None:
+    """Whatever is written to it from now on goes nowhere: the interpreter flushes once more at its
+    end, and would complain with a code of its own.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno() if stream is not None else number)
+        os.close(nowhere)
 
 
 def beneath(stream: TextIO) -> TextIO:

@@ -27,6 +27,29 @@ def write_text(path: str | Path, text: str) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
+def write_new(path: str | Path, text: str) -> None:
+    """A file that was not there before, whole or not at all."""
+    shown = clipped(str(path))
+    has_begun = is_whole = False
+    try:
+        with Path(path).open("xb") as file:
+            has_begun = True
+            file.write(text.encode("utf-8", "backslashreplace"))
+        is_whole = True
+    except FileExistsError:
+        raise InputError(
+            f"{shown} exists, and nothing is overwritten — choose another name, or move it away"
+        ) from None
+    except (OSError, ValueError) as e:
+        raise InputError(
+            f"{shown} cannot be written: {said(e)} — choose a folder that exists, is yours and has "
+            "room"
+        ) from None
+    finally:
+        if has_begun and not is_whole:
+            Path(path).unlink(missing_ok=True)
+
+
 @contextmanager
 def replaced(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of the one at `path` when all is written."""

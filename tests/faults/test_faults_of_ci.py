@@ -206,14 +206,24 @@ def test_a_folder_that_the_configuration_names_holds_scenarios(tmp_path: Path) -
     assert is_surely_scenario(tmp_path / "s" / "book.yaml", text, [tmp_path / "s"])
 
 
-@pytest.mark.parametrize(("limit", "code"), [("<= 10s", 0), (">= 10s", 1), ("<= ", 2)])
+@pytest.mark.parametrize(
+    ("command", "limit", "code"),
+    [
+        ("check", "<= 10s", 0),
+        ("check", ">= 10s", 1),
+        ("check", "<= ", 2),
+        ("run", ">= 10s", 1),
+        ("lint", "<= 10s", 0),
+        ("recommend", "<= 10s", 0),
+    ],
+)
 def test_where_stderr_could_not_be_written_the_exit_code_lied(
-    folder: Path, limit: str, code: int
+    folder: Path, command: str, limit: str, code: int
 ) -> None:
     (folder / "s.yaml").write_text(STORY.format(title="x", limit=limit), encoding="utf-8")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "rebalsim", "check", "s.yaml"],
+            [sys.executable, "-m", "rebalsim", command, "s.yaml"],
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=full,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import signal
@@ -11,12 +12,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rebalsim.cli.main import code_of
+from rebalsim.domain.errors import InputError
 from rebalsim.outside.text import escaped, inert, no_formula, no_orders
-from rebalsim.outside.writing import write_text
+from rebalsim.outside.writing import write_new, write_text
 
 NASTY = "\x1b]0;owned\x07\u202e\x9b2J"
 STORY = f"""\
@@ -167,6 +170,31 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_there(folder: Path) -> 
     )
     assert done.returncode == 2 and "cannot be written" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and (folder / "page.html").read_text("utf-8") == "old"
+
+
+class FullFile(io.FileIO):
+    """A new file on a full disk."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path), "xb")
+
+    def write(self, data: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_left_an_empty_new_file_that_then_was_in_the_way(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder / "new.yaml"
+    with monkeypatch.context() as patched:
+        patched.setattr("rebalsim.outside.writing.Path.open", lambda *_: FullFile(path))
+        with pytest.raises(InputError, match="No space left"):
+            write_new(path, "x")
+    assert not path.exists()
+    write_new(path, "x")
+    with pytest.raises(InputError, match="nothing is overwritten"):
+        write_new(path, "y")
+    assert path.read_text("utf-8") == "x"
 
 
 @pytest.mark.parametrize("after_s", [0.06, 0.12, 0.25, 0.5])
