@@ -21,7 +21,7 @@ from rebalsim.words.times import say_duration
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
     from rebalsim.domain.scenario import Scenario
-    from rebalsim.scenario.migration_stories import Road
+    from rebalsim.scenario.migration_stories import Migration
 
 MOST_ACTIONS = 12
 WIDTH = 80
@@ -82,7 +82,7 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     there.
     """
     from rebalsim.scenario.load import read_bytes
-    from rebalsim.scenario.migration_stories import road_of
+    from rebalsim.scenario.migration_stories import migration_of
 
     name, raw = read_bytes(scenario)
     if target == "streams":
@@ -91,8 +91,8 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
         for line in told(raw, name, variant):
             click.echo(line)
         return exits.WITHIN
-    road = road_of(raw, name, variant)
-    for line in _settings(road):
+    migration = migration_of(raw, name, variant)
+    for line in _settings(migration):
         click.echo(
             textwrap.fill(
                 line,
@@ -104,22 +104,26 @@ def command(scenario: str, target: str, variant: str, out: Path | None) -> int:
     phases = {
         phase: Phase(played)
         for phase, played in (
-            ("before", road.before),
-            ("during", road.during),
-            ("after", road.after),
+            ("before", migration.before),
+            ("during", migration.during),
+            ("after", migration.after),
         )
     }
-    for lines in (_pauses(phases, road), _by_action(phases, road), _surprises(phases, road)):
+    for lines in (
+        _pauses(phases, migration),
+        _by_action(phases, migration),
+        _surprises(phases, migration),
+    ):
         for line in lines:
             click.echo(line)
     if out is not None:
-        write_text(out, road.text)
+        write_text(out, migration.text)
         click.echo(f"\nThe migration scenario is in\n  {out}\nrebalsim run plays it.")
     return exits.WITHIN
 
 
 class Phase:
-    """One part of the road, played over as many seeds as the others."""
+    """One part of the migration, played over as many seeds as the others."""
 
     def __init__(self, scenario: Scenario) -> None:
         from rebalsim.analysis.over_seeds import OverSeeds
@@ -220,13 +224,13 @@ class Phase:
         return median if median == p95 == worst else f"{median} ({p95}, {worst})"
 
 
-def _settings(road: Road) -> list[str]:
+def _settings(migration: Migration) -> list[str]:
     lines = (
-        ["First", *[f"  {i}. {step}" for i, step in enumerate(road.steps, 1)], ""]
-        if road.steps
+        ["First", *[f"  {i}. {step}" for i, step in enumerate(migration.steps, 1)], ""]
+        if migration.steps
         else []
     )
-    for kind in road.kinds:
+    for kind in migration.kinds:
         names = (
             f"{kind.members[0]} … {kind.members[-1]}"
             if len(kind.members) > 2
@@ -236,20 +240,20 @@ def _settings(road: Road) -> list[str]:
         for fate in kind.fates:
             lines += [f"  {fate.key}", f"    {fate.fate}: {fate.before} → {fate.after}"]
     lines.append("The brokers: settings before → after")
-    for fate in road.brokers:
+    for fate in migration.brokers:
         lines += [f"  {fate.key}", f"    {fate.fate}: {fate.before} → {fate.after}"]
-    dropped = [note for note in road.after.notes if "dropped" in note]
+    dropped = [note for note in migration.after.notes if "dropped" in note]
     return lines + (
         ["Written in the file, and dropped", *[f"  {note}" for note in dropped]] if dropped else []
     )
 
 
-def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
+def _pauses(phases: dict[str, Phase], migration: Migration) -> list[str]:
     from rebalsim.reports.figures import title_of
 
     seeds = " / ".join(dict.fromkeys(str(len(phase.over.seeds)) for phase in phases.values()))
     lines = ["", f"Pauses, once the group has settled: median of {seeds} seeds (p95, worst)"]
-    for group in [g.name for g in road.before.groups]:
+    for group in [g.name for g in migration.before.groups]:
         rows = [
             [title_of(metric), *[phase.said(group, "", metric) for phase in phases.values()]]
             for metric in SHOWN
@@ -264,9 +268,12 @@ def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
             rows.append(
                 ["did not come back", *[phase.said_gone(group) for phase in phases.values()]]
             )
-        lines += ["", *_table([[group if len(road.before.groups) > 1 else "", *phases], *rows])]
+        lines += [
+            "",
+            *_table([[group if len(migration.before.groups) > 1 else "", *phases], *rows]),
+        ]
     said = [OF_THE_START]
-    if road.steps:
+    if migration.steps:
         said.append(
             "During is the deploy to the new protocol alone: the upgrades that come first are "
             "not in it."
@@ -289,24 +296,26 @@ def _pauses(phases: dict[str, Phase], road: Road) -> list[str]:
     ]
 
 
-def _by_action(phases: dict[str, Phase], road: Road) -> list[str]:
+def _by_action(phases: dict[str, Phase], migration: Migration) -> list[str]:
     """The longest pause that each action of the story's own script comes to, before and after,
     and how long partitions stand still for it in sum.
     """
     lines = []
     for metric, title in OF_ACTIONS.items():
-        lines += _each_action(phases, road, metric, title)
+        lines += _each_action(phases, migration, metric, title)
     return lines
 
 
-def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) -> list[str]:
+def _each_action(
+    phases: dict[str, Phase], migration: Migration, metric: str, title: str
+) -> list[str]:
     rows = []
     before, after = phases["before"], phases["after"]
     actions = sorted(
         {**after.actions, **before.actions},
         key=lambda name: before.actions.get(name, after.actions.get(name, 0)),
     )
-    for group in [g.name for g in road.before.groups]:
+    for group in [g.name for g in migration.before.groups]:
         for action in actions:
             said = [
                 phase.said(group, action, metric)
@@ -316,7 +325,7 @@ def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) 
             ]
             if any(cell != "0 s" for cell in said):
                 rows.append(
-                    [f"{action}, {group}" if len(road.before.groups) > 1 else action, *said]
+                    [f"{action}, {group}" if len(migration.before.groups) > 1 else action, *said]
                 )
     if not rows:
         return []
@@ -329,10 +338,10 @@ def _each_action(phases: dict[str, Phase], road: Road, metric: str, title: str) 
     ]
 
 
-def _surprises(phases: dict[str, Phase], road: Road) -> list[str]:
+def _surprises(phases: dict[str, Phase], migration: Migration) -> list[str]:
     from rebalsim.reports.chance_told import said_of_chance
 
-    told = [*phases["after"].surprises, said_of_chance(phases["after"].over, road.after)]
+    told = [*phases["after"].surprises, said_of_chance(phases["after"].over, migration.after)]
     lines = ["", "What surprises people, as it happened here (after)"]
     return lines + [
         line

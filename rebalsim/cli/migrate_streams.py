@@ -41,7 +41,7 @@ def told(raw: bytes, name: str, variant: str) -> Iterator[str]:
             "--variant"
         )
     config = group.streams.config
-    yield from _road(group)
+    yield from _steps(group)
     yield from _settings(group, config)
     after_config = replace(
         config,
@@ -58,7 +58,7 @@ def told(raw: bytes, name: str, variant: str) -> Iterator[str]:
         yield f"  {METRICS[metric].name:<22}{_say(metric, old):>14}{_say(metric, new):>14}"
 
 
-def _road(group: Group) -> Iterator[str]:
+def _steps(group: Group) -> Iterator[str]:
     session_us = max((c.config.session_timeout_us for c in group.consumers), default=0)
     yield "There is no live road: a group with classic members takes no member of the streams"
     yield "protocol, nor the other way round. It goes through an empty group:"

@@ -256,7 +256,7 @@ def questions(report: Report) -> str:
     )
 
 
-def again(report: Report) -> str:
+def how_to_repeat(report: Report) -> str:
     """What repeats it: command, seed, version, digest, the scenario itself."""
     facts = [f"rebalsim {text(report.version)}"] if report.version else []
     facts += [f"seed {report.seed}"] if report.seed is not None else []

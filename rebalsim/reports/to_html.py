@@ -78,7 +78,7 @@ def render(report: Report) -> str:
             *(_closed(v, page_tables.rebalances(v)) for v in report.variants),
             "</section>",
             f'<section id="questions"><h2>Four questions</h2>{parts.questions(report)}</section>',
-            f'<section id="again"><h2>Again</h2>{parts.again(report)}</section></main>',
+            f'<section id="again"><h2>Again</h2>{parts.how_to_repeat(report)}</section></main>',
         )
     )
     return (

@@ -83,7 +83,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Road:
+class Migration:
     """The story under both protocols, and the deploy from one to the other."""
 
     before: Scenario
@@ -100,7 +100,7 @@ class Road:
         return (*(fate for kind in self.kinds for fate in kind.fates), *self.brokers)
 
 
-def road_of(raw: bytes, name: str, variant: str = "") -> Road:
+def migration_of(raw: bytes, name: str, variant: str = "") -> Migration:
     """How this story gets to the consumer protocol. Raises ProblemsError where the story itself
     is wrong.
     """
@@ -114,20 +114,36 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
             f"{name}: Kafka Streams does not speak the consumer protocol; it has one of its own — "
             "see rebalsim migrate --to streams"
         )
-    root = _root(raw, name)
-    steps = []
-    world = {key: node for key, node in root.entries.items() if key not in _NOT_OF_THE_WORLD}
-    kafka = before.cluster.kafka
+    kafka, of_brokers = _upgraded_brokers(before.cluster.kafka)
+    old, of_clients = _upgraded_clients(before, name)
+    lines, at_its_time = _world(_root(raw, name), kafka, ("client_version",) if old else ())
+    same = "\n".join([*lines, *at_its_time, "replay: [consumer]"])
+    after = story_of(same.encode(), name).scenario("consumer")
+    text = _deploy_story(before, before.title or Path(name).name.split(".")[0], lines)
+    during = story_of(text.encode(), "the migration scenario").check().scenario()
+    steps = (*of_brokers, *of_clients)
+    return Migration(
+        before, after, during, text, _kinds(before, after), _of_brokers(before, after), steps
+    )
+
+
+def _upgraded_brokers(kafka: str) -> tuple[str, list[str]]:
+    """The brokers' version from then on, and what must be done for that."""
     profile = broker_profile(kafka)
-    if isinstance(profile, str) or not profile.has_consumer_protocol:
-        steps.append(
-            f"Upgrade the brokers from Kafka {kafka} to 4.0 or later, one after another: before, "
-            "they do not know the consumer protocol (a script's "
-            f"broker_upgrade plays that). What follows assumes {DEFAULT_KAFKA}."
-        )
-        kafka = DEFAULT_KAFKA
+    if not isinstance(profile, str) and profile.has_consumer_protocol:
+        return kafka, []
+    return DEFAULT_KAFKA, [
+        f"Upgrade the brokers from Kafka {kafka} to 4.0 or later, one after another: before, "
+        "they do not know the consumer protocol (a script's "
+        f"broker_upgrade plays that). What follows assumes {DEFAULT_KAFKA}."
+    ]
+
+
+def _upgraded_clients(before: Scenario, name: str) -> tuple[bool, list[str]]:
+    """Whether any client is too old, and what must be done."""
     consumers = [c for g in before.groups for c in g.consumers]
     old = list(dict.fromkeys((c.client, c.client_version) for c in consumers if not _speaks(c)))
+    steps = []
     for client, version in old:
         if (since := first_with_consumer_protocol(client)) is None:
             where = ", ".join(dict.fromkeys(c.group for c in consumers if c.client == client))
@@ -141,20 +157,21 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
             f"Upgrade {say_client(client)} {version} to {since.version} or later, still classic."
         )
     newer = map(first_with_consumer_protocol, dict.fromkeys(c.client for c in consumers))
-    steps += [profile.asks_first for profile in newer if profile and profile.asks_first]
-    left_out = ("client_version",) if old else ()
-    lines = [
-        f'kafka: "{kafka}"',
-        *[
-            _block(key, node, left_out)
-            for key, node in world.items()
-            if key not in ("kafka", "script", "horizon", "title")
-        ],
-    ]
-    script = f"script: {_flow(world['script'])}" if "script" in world else ""
-    horizon = f"horizon: {_flow(world['horizon'])}" if "horizon" in world else ""
-    same = "\n".join([*lines, *filter(None, (script, horizon)), "replay: [consumer]"])
-    after = story_of(same.encode(), name).scenario("consumer")
+    asked = [profile.asks_first for profile in newer if profile and profile.asks_first]
+    return bool(old), [*steps, *asked]
+
+
+def _world(root: Mapping, kafka: str, left_out: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The story's own blocks that hold for the migration, too; and its script and horizon."""
+    world = {key: node for key, node in root.entries.items() if key not in _NOT_OF_THE_WORLD}
+    others = ("kafka", "script", "horizon", "title")
+    lines = [f'kafka: "{kafka}"']
+    lines += [_block(key, node, left_out) for key, node in world.items() if key not in others]
+    return lines, [f"{key}: {_flow(world[key])}" for key in ("script", "horizon") if key in world]
+
+
+def _deploy_story(before: Scenario, title: str, lines: list[str]) -> str:
+    """The scenario in which group after group is restarted into the new protocol."""
     groups = [g.name for g in before.groups]
     members = max(len(g.consumers) for g in before.groups)
     deploys = [
@@ -165,9 +182,7 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
         }
         for i, group in enumerate(groups)
     ]
-    minutes = 3 + 2 * len(groups) + members * len(groups)
-    title = before.title or Path(name).name.split(".")[0]
-    text = "\n".join(
+    return "\n".join(
         [
             f"title: {json.dumps(f'{title}: to the consumer protocol', ensure_ascii=False)}",
             "# Brokers and clients are those that speak both protocols; each member is then "
@@ -176,13 +191,9 @@ def road_of(raw: bytes, name: str, variant: str = "") -> Road:
             "script:",
             *[f"  - {_plainly(deploy)}" for deploy in deploys],
             "replay: as-written",
-            f"horizon: {minutes}m",
+            f"horizon: {3 + 2 * len(groups) + members * len(groups)}m",
             "",
         ]
-    )
-    during = story_of(text.encode(), "the migration scenario").check().scenario()
-    return Road(
-        before, after, during, text, _kinds(before, after), _of_brokers(before, after), tuple(steps)
     )
 
 

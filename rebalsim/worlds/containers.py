@@ -20,7 +20,7 @@ from rebalsim.worlds.recognise import Config, sort_out
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.understood import Consumer, Understood, Workers
 from rebalsim.worlds.values import Text, Tree, Value, default, place, stated, unknown
-from rebalsim.worlds.words import truth
+from rebalsim.worlds.words import boolean
 
 _SETTINGS_FILE = re.compile(r"\.(properties|ya?ml|json|conf|ini|toml|env|cfg)$")
 OF_CONNECT = "workers of Kafka Connect, whose own protocol is another than a consumer group's"
@@ -105,7 +105,7 @@ def _why_not(workload: Workload, names: list[str]) -> str:
 def _environment(workload: Workload, container: Tree, maps: Maps) -> Environment:
     """The container's variables; HOSTNAME is the pod's name, unless it is in the node's network."""
     env = environment(container, maps)
-    if workload.kind != "service" and truth(at(workload.pod, "hostNetwork")) is not True:
+    if workload.kind != "service" and boolean(at(workload.pod, "hostNetwork")) is not True:
         env.implied["HOSTNAME"] = "{pod}"
     return env
 

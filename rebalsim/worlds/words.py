@@ -55,7 +55,7 @@ def whole(text: object) -> int | None:
     return int(stripped) if re.fullmatch(r"-?\d{1,15}", stripped) else None
 
 
-def truth(text: object) -> bool | None:
+def boolean(text: object) -> bool | None:
     said = str(text).strip().strip("\"'").lower()
     if said in ("true", "yes", "on", "1"):
         return True

@@ -12,7 +12,7 @@ import pytest
 from rebalsim.cli.main import code_of
 from rebalsim.domain.errors import InputError
 from rebalsim.scenario.load import load_scenario, stock_stories, story_of
-from rebalsim.scenario.migration_stories import road_of
+from rebalsim.scenario.migration_stories import migration_of
 
 OLD = b"""
 kafka: "3.9"
@@ -47,20 +47,22 @@ def test_settings_pauses_and_the_migration_are_told(
 
 
 def test_brokers_and_clients_that_are_too_old_are_upgraded_first() -> None:
-    road = road_of(OLD, "old.yaml")
-    assert [step.split(" to ")[0] for step in road.steps] == [
+    migration = migration_of(OLD, "old.yaml")
+    assert [step.split(" to ")[0] for step in migration.steps] == [
         "Upgrade the brokers from Kafka 3.9",
         "Upgrade Java 3.9",
     ]
-    assert road.before.cluster.kafka == "3.9"
-    assert {c.config.group_protocol for g in road.after.groups for c in g.consumers} == {"consumer"}
+    assert migration.before.cluster.kafka == "3.9"
+    assert {c.config.group_protocol for g in migration.after.groups for c in g.consumers} == {
+        "consumer"
+    }
 
 
 def test_the_session_that_a_client_asks_for_counts_no_more() -> None:
-    road = road_of(OLD, "old.yaml")
-    session = next(fate for fate in road.fates if fate.key == "session.timeout.ms")
+    migration = migration_of(OLD, "old.yaml")
+    session = next(fate for fate in migration.fates if fate.key == "session.timeout.ms")
     assert (session.before, session.after.split()[0]) == ("20s", "45s")
-    assert any("session.timeout.ms" in note and "dropped" in note for note in road.after.notes)
+    assert any("session.timeout.ms" in note and "dropped" in note for note in migration.after.notes)
 
 
 OF_CONNECT = [name for name in stock_stories() if name.startswith("connect-")]
@@ -70,17 +72,17 @@ OF_STREAMS = [name for name in stock_stories() if name.startswith("streams-")]
 @pytest.mark.parametrize("name", OF_CONNECT)
 def test_workers_of_connect_have_no_road_and_that_is_said(name: str) -> None:
     with pytest.raises(InputError, match="does not speak the consumer protocol"):
-        road_of(stock_stories()[name].read_bytes(), name)
+        migration_of(stock_stories()[name].read_bytes(), name)
 
 
 @pytest.mark.parametrize(
     "name", [name for name in stock_stories() if name not in (*OF_CONNECT, *OF_STREAMS)]
 )
-def test_every_stock_story_has_a_road(name: str) -> None:
+def test_every_stock_story_has_a_migration(name: str) -> None:
     path = stock_stories()[name]
-    road = road_of(path.read_bytes(), name)
-    assert road.during.horizon_us > 0
-    assert road.text.startswith("title:")
+    migration = migration_of(path.read_bytes(), name)
+    assert migration.during.horizon_us > 0
+    assert migration.text.startswith("title:")
 
 
 FLEET = b"""
@@ -102,7 +104,7 @@ def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(
 ) -> None:
     file = tmp_path / "fleet.yaml"
     file.write_bytes(FLEET)
-    assert code_of(["migrate", str(file), "--out", str(tmp_path / "road.yaml")]) == 0
+    assert code_of(["migrate", str(file), "--out", str(tmp_path / "migration.yaml")]) == 0
     told = " ".join(capsys.readouterr().out.split())
     for words in (
         "Upgrade the brokers from Kafka 3.9 to 4.0 or later",
@@ -125,24 +127,28 @@ def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(
 
 
 def test_each_kind_of_member_has_its_own_settings_before_and_after() -> None:
-    road = road_of(FLEET, "fleet.yaml")
-    assert [(kind.group, kind.client, len(kind.members)) for kind in road.kinds] == [
+    migration = migration_of(FLEET, "fleet.yaml")
+    assert [(kind.group, kind.client, len(kind.members)) for kind in migration.kinds] == [
         ("orders", "Java 3.9", 3),
         ("billing", "librdkafka 2.5", 2),
     ]
     assert [
         next(f.before for f in kind.fates if f.key == "partition.assignment.strategy")
-        for kind in road.kinds
+        for kind in migration.kinds
     ] == ["cooperative-sticky", "range, roundrobin"]
-    assert {a.id for a in road.during.script} == {"to-consumer-1", "to-consumer-2"}
-    assert {c.config.group_protocol for g in road.during.groups for c in g.consumers} == {"classic"}
+    assert {a.id for a in migration.during.script} == {"to-consumer-1", "to-consumer-2"}
+    assert {c.config.group_protocol for g in migration.during.groups for c in g.consumers} == {
+        "classic"
+    }
 
 
 def test_a_client_that_cannot_go_there_is_named() -> None:
     with pytest.raises(
         InputError, match=r"sarama 1\.60 \(in group\) does not speak the consumer protocol"
     ):
-        road_of(b"topics: {t: 3}\ngroup: {members: 2, client: sarama}\nreplay: [eager]", "s.yaml")
+        migration_of(
+            b"topics: {t: 3}\ngroup: {members: 2, client: sarama}\nreplay: [eager]", "s.yaml"
+        )
 
 
 def test_a_story_that_only_comes_to_the_consumer_protocol_is_a_sample_too() -> None:
@@ -156,7 +162,7 @@ def test_the_road_is_written_as_one_would_write_it() -> None:
     """A title from the file's name where the story has none, a line for each topic, group and
     action, and quotes only where they are needed.
     """
-    text = road_of(FLEET, "deploys/fleet.yaml").text
+    text = migration_of(FLEET, "deploys/fleet.yaml").text
     lines = text.splitlines()
     assert "  orders: {partitions: 12, rate: 600/s}" in lines
     assert [line.split(", ")[1] for line in lines if line.startswith("  - {at: ")] == [
@@ -165,7 +171,7 @@ def test_the_road_is_written_as_one_would_write_it() -> None:
     ]
     assert (
         lines[0] == 'title: "fleet: to the consumer protocol"'
-        and story_of(text.encode(), "road").check().title == "fleet: to the consumer protocol"
+        and story_of(text.encode(), "migration").check().title == "fleet: to the consumer protocol"
     )
 
 

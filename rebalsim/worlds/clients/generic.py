@@ -15,7 +15,7 @@ from rebalsim.worlds.kafka_names import NOT_THE_CONSUMERS
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.secrets import is_credential
 from rebalsim.worlds.values import Text, inferred, place, stated, unknown
-from rebalsim.worlds.words import listed, squash, truth, whole, words
+from rebalsim.worlds.words import boolean, listed, squash, whole, words
 
 # Settings whose names say Kafka's consumer by themselves; the others need Kafka before them.
 PLAIN = frozenset(
@@ -133,7 +133,7 @@ def _read_own(
         pieces[-1:] == ["enabled"]
         and pieces[-2:-1]
         and pieces[-2] in _SWITCHES
-        and truth(said) is False
+        and boolean(said) is False
     ):
         reading.is_off = stated(True, source)
     elif (delay := _DELAY.search(str(key))) and whole(said) is not None:

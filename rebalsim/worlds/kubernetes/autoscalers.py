@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.values import Hurt, Text, Tree, Value, default, place, stated, unknown
-from rebalsim.worlds.words import cores, listed, truth, whole
+from rebalsim.worlds.words import boolean, cores, listed, whole
 
 # KEDA's kafka trigger: the metadata it reads. Others are dropped without a word.
 TRIGGER_KEYS = frozenset(
@@ -137,7 +137,7 @@ def _trigger(row: Tree, made: Scaling) -> Trigger:
         said = told.get(Text(key))
         if said is None:
             return default(False, "KEDA")
-        value = truth(said)
+        value = boolean(said)
         return unknown(place(said)) if value is None else stated(value, place(said))
 
     reset = told.get(Text("offsetResetPolicy"))

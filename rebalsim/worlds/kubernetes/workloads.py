@@ -21,7 +21,7 @@ from rebalsim.worlds.values import (
     stated,
     unknown,
 )
-from rebalsim.worlds.words import truth, whole
+from rebalsim.worlds.words import boolean, whole
 
 # Kinds that an operator turns into a Deployment with its own defaults.
 OPERATORS = ("ClowdApp", "Application", "Rollout", "Service", "App", "LeaderElectedDeployment")
@@ -189,7 +189,7 @@ def _update(made: Workload) -> Update | None:
         update = _rolling(made, how)
     update.min_ready_seconds = whole(at(spec, "minReadySeconds")) or 0
     update.progress_deadline = whole(at(spec, "progressDeadlineSeconds")) or 600
-    update.paused = truth(at(spec, "paused")) is True
+    update.paused = boolean(at(spec, "paused")) is True
     return update
 
 
