@@ -236,22 +236,20 @@ class Player:
             map(self.story.scenario, self.variants),
             lambda seed, analysis: self._seen(variant, seed, analysis),
         )
-        notes = [*scenario.notes, *told]
-        if self.runs > 1:
-            worst, longest = over.worst_seed("longest_pause"), over.known("longest_pause")
-            shown = f"Shown is seed {scenario.seed}, the first of {self.runs:,}"
-            if worst is None or longest[0] == longest[-1]:
-                notes.append(f"{shown}.")
-            elif worst == scenario.seed:
-                notes.append(f"{shown}, which has the longest pause of all.")
-            else:
-                notes.append(
-                    f"{shown}; the longest pause of all came with seed {worst}: "
-                    f"{self.command(variant, worst)}"
-                )
-        return VariantReport(
-            variant, kept.analysis, scenario.heading, self.file, spread, tuple(notes)
-        )
+        shown = [self._shown(variant, scenario.seed, over)] if self.runs > 1 else []
+        notes = (*scenario.notes, *told, *shown)
+        return VariantReport(variant, kept.analysis, scenario.heading, self.file, spread, notes)
+
+    def _shown(self, variant: str, seed: int, over: OverSeeds) -> str:
+        """Which of several seeds is shown, and which was the worst."""
+        worst, longest = over.worst_seed("longest_pause"), over.known("longest_pause")
+        shown = f"Shown is seed {seed}, the first of {self.runs:,}"
+        if worst is None or longest[0] == longest[-1]:
+            return f"{shown}."
+        if worst == seed:
+            return f"{shown}, which has the longest pause of all."
+        again = self.command(variant, worst)
+        return f"{shown}; the longest pause of all came with seed {worst}: {again}"
 
     def _seen(self, variant: str, seed: int, analysis: Any) -> None:
         """One more seed of a variant that is told over several: judged, and advised from."""

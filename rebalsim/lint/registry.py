@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 
 from rebalsim.domain.errors import Problem
 from rebalsim.lint import rules
 from rebalsim.lint.connect_facts import without_workers
-from rebalsim.lint.finding import Place
+from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Checked
 from rebalsim.lint.spots_in_files import Tellable, spot_of
 
@@ -67,53 +68,53 @@ def check(story: Tellable) -> list[Problem]:
     """Every warning on this story, in the order of its lines. What holds in each variant is said
     once, else the variants are named.
     """
-    variants = tuple(story.variants)
     found: dict[tuple[int, str, Place], list[str]] = {}
     fixes: dict[tuple[int, str, Place], tuple[tuple[str, str], ...]] = {}
-    for variant in variants:
-        scenario = story.scenario(variant)
-        is_streams = any(group.streams is not None for group in scenario.groups)
-        consumers = without_workers(scenario)
-        for order, checked in enumerate(RULES):
-            is_of_connect = checked.rule.heading == CONNECT
-            if (
-                not is_of_connect
-                and is_streams is not (checked.rule.heading == STREAMS)
-                and not (is_streams and checked.rule.id in OF_BOTH)
-            ):
-                continue  # a Streams application has rules of its own, and few of consumers'
-            at: dict[Place, int] = {}
-            for finding in checked.find(scenario if is_of_connect else consumers):
-                if finding.only_if_said and not story.says(
-                    finding.place.name, finding.place.key, variant
-                ):
-                    continue
-                at[finding.place] = at.get(finding.place, 0) + 1
-                if at[finding.place] > _MOST_AT_ONE_PLACE:
-                    continue
-                where = found.setdefault((order, finding.message, finding.place), [])
-                fixes[order, finding.message, finding.place] = finding.fix
-                if variant not in where:
-                    where.append(variant)
+    for variant in story.variants:
+        for order, finding in _findings(story, variant):
+            key = order, finding.message, finding.place
+            where = found.setdefault(key, [])
+            fixes[key] = finding.fix
+            if variant not in where:
+                where.append(variant)
     problems: list[tuple[int, int, int, Problem]] = []
-    for (order, message, place), where in found.items():
+    for key, where in found.items():
+        order, message, place = key
         spot = spot_of(story, where[0], place)
-        only = (
-            ""
-            if len(where) == len(variants)
-            else f" (in the variant{'s' if len(where) > 1 else ''} {' and '.join(where)})"
-        )
+        is_of_all = len(where) == len(tuple(story.variants))
+        only = f" (in the variant{'s' if len(where) > 1 else ''} {' and '.join(where)})"
         problem = Problem(
             story.file,
             spot.line,
             spot.column,
-            message + only,
+            message if is_of_all else message + only,
             spot.source,
             spot.width,
             rule=RULES[order].rule.id,
             is_warning=True,
-            fix=fixes[order, message, place],
+            fix=fixes[key],
             fix_variant=where[0],
         )
         problems.append((spot.line, spot.column, order, problem))
     return [problem for *_, problem in sorted(problems, key=lambda p: p[:3])]
+
+
+def _findings(story: Tellable, variant: str) -> Iterator[tuple[int, Finding]]:
+    """What each rule finds in one variant, with the rule's number; not too much at one place."""
+    scenario = story.scenario(variant)
+    is_streams = any(group.streams is not None for group in scenario.groups)
+    consumers = without_workers(scenario)
+    for order, checked in enumerate(RULES):
+        is_of_connect = checked.rule.heading == CONNECT
+        is_of_streams = checked.rule.heading == STREAMS
+        is_of_both = is_streams and checked.rule.id in OF_BOTH
+        if not is_of_connect and is_streams is not is_of_streams and not is_of_both:
+            continue  # a Streams application has rules of its own, and few of consumers'
+        at: dict[Place, int] = {}
+        for finding in checked.find(scenario if is_of_connect else consumers):
+            place = finding.place
+            if finding.only_if_said and not story.says(place.name, place.key, variant):
+                continue
+            at[place] = at.get(place, 0) + 1
+            if at[place] <= _MOST_AT_ONE_PLACE:
+                yield order, finding

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
+from typing import Any
 
-from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
+from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import ascii_of, clip, safe
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
@@ -185,53 +186,38 @@ def _comparison(page: _Page, report: CheckReport) -> None:
     comparison = report.comparison
     if comparison is None:
         return
-    from rebalsim.reports.baseline_told import (
-        summary_of,
-        tell_change,
-    )  # few checks have one, and each pays for what it imports
+    # few checks have one, and each pays for what it imports
+    from rebalsim.reports.baseline_told import summary_of
 
-    page.line(
-        Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold").add(
-            page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"
-        )
-    )
+    head = Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold")
+    page.line(head.add(page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"))
     for file, variant in dict.fromkeys((c.file, c.variant) for c in comparison.changes):
         why = comparison.reasons.get((file, variant), "")
-        page.line(
-            Line("  ")
-            .add(page.plain(f"{file} · {variant}"))
-            .add(page.plain(f"  because {why}") if why else "", "dim")
-        )
-        rows = []
-        for change in (c for c in comparison.changes if (c.file, c.variant) == (file, variant)):
-            told = tell_change(change, comparison)
-            style = {
-                "improved": "green",
-                "regressed": "bold red" if told.is_too_much else "red",
-            }.get(told.kind, "dim")
-            between = (
-                f"{told.before} → {told.after}"
-                if told.before and told.after
-                else told.before or told.after
-            )
-            too_much = (
-                f"  more than {100 * (comparison.max_regression or 0):g} %"
-                if told.is_too_much
-                else ""
-            )
-            rows.append(
-                [
-                    Line(f"    {told.sign} {page.plain(told.title)}"),
-                    Line(page.plain(between)),
-                    Line(page.plain(told.said + too_much), style),
-                    Line(page.plain(told.phases), "dim"),
-                ]
-            )
-        for line in table(rows):
+        because = page.plain(f"  because {why}") if why else ""
+        page.line(Line("  ").add(page.plain(f"{file} · {variant}")).add(because, "dim"))
+        mine = (c for c in comparison.changes if (c.file, c.variant) == (file, variant))
+        for line in table([_change(page, change, comparison) for change in mine]):
             page.line(line)
     for file in comparison.gone:
         page.line(Line(page.plain(f"  - {file}: in the baseline, and not checked"), "dim"))
     page.line(Line())
+
+
+def _change(page: _Page, change: Any, comparison: Comparison) -> list[Line]:
+    from rebalsim.reports.baseline_told import tell_change
+
+    told = tell_change(change, comparison)
+    worse = "bold red" if told.is_too_much else "red"
+    style = {"improved": "green", "regressed": worse}.get(told.kind, "dim")
+    between = " → ".join(each for each in (told.before, told.after) if each)
+    too_much = f"  more than {100 * (comparison.max_regression or 0):g} %"
+    said = told.said + (too_much if told.is_too_much else "")
+    return [
+        Line(f"    {told.sign} {page.plain(told.title)}"),
+        Line(page.plain(between)),
+        Line(page.plain(said), style),
+        Line(page.plain(told.phases), "dim"),
+    ]
 
 
 # ------------------------------------------------------------------------------------------ the end

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rebalsim.analysis.values import Alarm, MemberLife
+from rebalsim.analysis.values import Alarm, MemberLife, Rebalance
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.completions_told import tell_completion
@@ -156,33 +156,8 @@ def _said(us: int) -> str:
 
 def rebalances(v: VariantReport) -> str:
     """Every completed round: when, why, how long, whom it waited for."""
-    rows = []
     found = v.analysis.rebalances
-    for r in found[:MOST_REBALANCES]:
-        moved = (
-            "-"
-            if r.moved < 0
-            else f"{r.moved}"
-            if r.least < 0
-            else f"{r.moved} (at least {r.least})"
-        )
-        took = "-" if r.felt_us < 0 else say_duration(r.felt_us)
-        why = tell_trigger(r.trigger, r.trigger_consumer) + (
-            " (the group forms)" if r.is_formation else ""
-        )
-        began = say_instant(max(r.prepared_us, 0))
-        rows.append(
-            [
-                began,
-                str(r.generation),
-                text(why),
-                took,
-                text(tell_completion(r.completed_by)),
-                text(r.last or "-"),
-                moved,
-                text(r.assignor),
-            ]
-        )
+    rows = [_rebalance(r) for r in found[:MOST_REBALANCES]]
     counters = {r.counter for r in found}
     counted = " or ".join(sorted(counters, reverse=True)) or "generation"
     head = [
@@ -210,3 +185,18 @@ def rebalances(v: VariantReport) -> str:
         + more
         + f'<p class="dim">Time by state of the group: {text(shares)}.</p>'
     )
+
+
+def _rebalance(r: Rebalance) -> list[str]:
+    least = f" (at least {r.least})" if r.least >= 0 else ""
+    why = tell_trigger(r.trigger, r.trigger_consumer)
+    return [
+        say_instant(max(r.prepared_us, 0)),
+        str(r.generation),
+        text(why + (" (the group forms)" if r.is_formation else "")),
+        "-" if r.felt_us < 0 else say_duration(r.felt_us),
+        text(tell_completion(r.completed_by)),
+        text(r.last or "-"),
+        "-" if r.moved < 0 else f"{r.moved}{least}",
+        text(r.assignor),
+    ]

@@ -9,7 +9,22 @@ from rebalsim.domain.answer import Answer, BudgetSaid, PointSaid
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.scenario import Scenario
 from rebalsim.reports.sweep_words import say_metric
+from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
+
+
+def _nothing_found(answer: Answer, near: PointSaid | None) -> Iterator[str]:
+    yield "Nothing among the usual values meets all budgets."
+    if near is not None:
+        at = ", ".join(f"{k} {v}" for k, v in near.at.items())
+        yield (
+            f"The nearest: {at}, {near.variant}: {_worst(answer, near)}; it breaks "
+            f"{', '.join(near.broken)}"
+        )
+    yield (
+        "What could help beyond these settings: fewer restarts, static members, or another "
+        "protocol (see `rebalsim lint`)."
+    )
 
 
 def render_recommendation(
@@ -34,34 +49,19 @@ def render_recommendation(
             if b.verdict in _SIGNS
         )
     if not found:
-        yield "Nothing among the usual values meets all budgets."
-        if near is not None:
-            at = ", ".join(f"{k} {v}" for k, v in near.at.items())
-            yield (
-                f"The nearest: {at}, {near.variant}: {_worst(answer, near)}; it breaks "
-                f"{', '.join(near.broken)}"
-            )
-        yield (
-            "What could help beyond these settings: fewer restarts, static members, or another "
-            "protocol (see `rebalsim lint`)."
-        )
+        yield from _nothing_found(answer, near)
         return
     best = found[0]
     if not best.turns:
         yield "Nothing need be changed: all budgets are met as it is."
         return
-    count = len(best.turns)
-    yield (
-        f"The smallest change that meets all budgets touches {count} "
-        f"setting{'s' if count > 1 else ''}:"
-    )
+    touched = plural(len(best.turns), "setting")
+    yield f"The smallest change that meets all budgets touches {touched}:"
     yield from _turns(best)
     yield f"  then {_worst(answer, best.point)}"
     for other in found[1:4]:
-        yield (
-            f"or: {', '.join(f'{t.name} {t.before} → {t.after}' for t in other.turns)}; then "
-            f"{_worst(answer, other.point)}"
-        )
+        turns = ", ".join(f"{t.name} {t.before} → {t.after}" for t in other.turns)
+        yield f"or: {turns}; then {_worst(answer, other.point)}"
     yield ""
     yield "What it costs elsewhere"
     yield from (f"  {line}" for line in _trades(best.turns, scenario, expelled))

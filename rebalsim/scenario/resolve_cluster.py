@@ -106,41 +106,29 @@ class ClusterResolver:
                 config=self.broker_profile.config,
                 habits=self.broker_profile.habits,
             )
-        brokers = tuple(Broker(number, rack) for number, rack in written.get("brokers", ((0, ""),)))
-        if racks := written.get("racks"):
-            brokers = tuple(
-                Broker(b.id, b.rack or racks[i % len(racks)]) for i, b in enumerate(brokers)
-            )
-        config = self.broker_profile.config
-        if "config" in written:
-            settings = written.get("config")
-            values = {settings.section.fields[k].target: v for k, v in settings.values.items()}
-            selector = values.get("replica_selector_class", "")
-            if selector and "." not in selector:
-                values["replica_selector_class"] = f"org.apache.kafka.common.replica.{selector}"
-            config = replaced(config, values)
-            self._check_brokers(config, settings)
-            self._check_known_to_brokers(settings)
-        links = tuple(
-            Link(link.get("between")[0], link.get("between")[1], link.get("latency"))
-            for link in written.get("links", ())
-            if not link.is_bad
-        )
-        latency = written.get("latency")
-        network = (
-            Network(latency=latency, cross_rack=written.get("cross_rack"), links=links)
-            if latency is not None
-            else Network(cross_rack=written.get("cross_rack"), links=links)
-        )
         return Cluster(
             kafka=self.broker_profile.version,
-            brokers=brokers,
-            config=config,
-            network=network,
+            brokers=_brokers(written),
+            config=self._config(written),
+            network=_network(written),
             log_append=written.get("log_append", _CLUSTER_DEFAULT.log_append),
             replication=written.get("replication", _CLUSTER_DEFAULT.replication),
             habits=self.broker_profile.habits,
         )
+
+    def _config(self, written: Written) -> BrokerConfig:
+        config = self.broker_profile.config
+        if "config" not in written:
+            return config
+        settings = written.get("config")
+        values = {settings.section.fields[k].target: v for k, v in settings.values.items()}
+        selector = values.get("replica_selector_class", "")
+        if selector and "." not in selector:
+            values["replica_selector_class"] = f"org.apache.kafka.common.replica.{selector}"
+        made: BrokerConfig = replaced(config, values)
+        self._check_brokers(made, settings)
+        self._check_known_to_brokers(settings)
+        return made
 
     def _machine(self) -> Machine:
         """What the brokers' machines take for a request, if the story says so."""
@@ -232,3 +220,23 @@ class ClusterResolver:
                     "bearing here — leave it out, or write kafka: "
                     f'"{DEFAULT_KAFKA}"',
                 )
+
+
+def _brokers(written: Written) -> tuple[Broker, ...]:
+    brokers = tuple(Broker(number, rack) for number, rack in written.get("brokers", ((0, ""),)))
+    racks = written.get("racks")
+    if not racks:
+        return brokers
+    return tuple(Broker(b.id, b.rack or racks[i % len(racks)]) for i, b in enumerate(brokers))
+
+
+def _network(written: Written) -> Network:
+    links = tuple(
+        Link(link.get("between")[0], link.get("between")[1], link.get("latency"))
+        for link in written.get("links", ())
+        if not link.is_bad
+    )
+    latency, cross_rack = written.get("latency"), written.get("cross_rack")
+    if latency is None:
+        return Network(cross_rack=cross_rack, links=links)
+    return Network(latency=latency, cross_rack=cross_rack, links=links)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from rebalsim.domain.consumer import Consumer, Cost
@@ -279,6 +280,21 @@ def _consumers(scenario: Scenario) -> dict[str, Consumer]:
     return {c.name: c for g in scenario.groups for c in g.consumers}
 
 
+def _as_meant(row: Row, default: str, parts: Parts, consumer: Consumer, variant: str) -> Row:
+    """What a member's setting is for it, and what decided that."""
+    settings: Written | None = parts.written.get("config")
+    if row.name == "group.instance.id" and parts.instance_id is not None:
+        row = Row(row.name, parts.instance_id, row.origin)
+    if row.origin != default:
+        return row
+    if row.name == "enable.auto.commit" and not consumer.config.enable_auto_commit:
+        return Row(row.name, row.value, "from handler.commit")
+    is_of_variant = row.name in ("group.protocol", "partition.assignment.strategy")
+    if is_of_variant and settings is not None and row.name in settings.values:
+        return Row(row.name, row.value, f"variant {variant}")
+    return row
+
+
 def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
     if consumer.worker is not None:
         return _worker_rows(parts, consumer)
@@ -289,37 +305,15 @@ def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
     leave_out = CLASSIC_ONLY if is_consumer else CONSUMER_ONLY
     if not consumer.habits.has_poll_limit:
         leave_out = (*leave_out, "max.poll.interval.ms")
+    named = "topics" if consumer.pattern is None else "pattern"
+    client = f"{consumer.client} {consumer.client_version}"
+    subscribed = consumer.pattern or ", ".join(consumer.topics)
     rows = [
-        Row(
-            "client",
-            f"{consumer.client} {consumer.client_version}",
-            _origin(written, "client", "default"),
-        )
+        Row("client", client, _origin(written, "client", "default")),
+        Row(named, subscribed, _origin(written, named, "default")),
     ]
-    rows.append(
-        Row(
-            "topics" if consumer.pattern is None else "pattern",
-            consumer.pattern or ", ".join(consumer.topics),
-            _origin(written, "topics" if consumer.pattern is None else "pattern", "default"),
-        )
-    )
     for row in _rows(CONFIG, consumer.config, settings, default, leave_out=leave_out):
-        if row.name == "group.instance.id" and parts.instance_id is not None:
-            row = Row(row.name, parts.instance_id, row.origin)
-        if (
-            row.name == "enable.auto.commit"
-            and row.origin == default
-            and not consumer.config.enable_auto_commit
-        ):
-            row = Row(row.name, row.value, "from handler.commit")
-        if (
-            row.name in ("group.protocol", "partition.assignment.strategy")
-            and row.origin == default
-            and settings is not None
-            and row.name in settings.values
-        ):
-            row = Row(row.name, row.value, f"variant {variant}")
-        rows.append(row)
+        rows.append(_as_meant(row, default, parts, consumer, variant))
     for section, thing in (
         (HANDLER, consumer.handler),
         (LISTENER, consumer.listener),
@@ -412,12 +406,25 @@ def _start_lines(seats: list[Seat], consumers: dict[str, Consumer], width: int) 
 
 
 def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
-    entries: list[tuple[str, str, str]] = []
+    entries = _starts(scenario, resolver)
+    for action in scenario.script:
+        label = f"{action.id}: " if action.id else ""
+        where = f"line {action.line}" if action.line > 0 else ""
+        entries.append((say_when(action), label + say_deed(action.deed), where))
+    entries += [("at random", say_fault(fault), "") for fault in scenario.random_faults]
+    ends = _origin(resolver.story, "horizon", "default")
+    entries.append((say_us(scenario.horizon_us), "the story ends", ends))
+    return [*_in_columns(entries, width), *_phase(scenario, resolver, width)]
+
+
+def _starts(scenario: Scenario, resolver: Resolver) -> list[tuple[str, str, str]]:
+    """Who starts when; of many moments the first six."""
     starts: dict[str, list[str]] = {}
     for group in scenario.groups:
         for consumer in group.consumers:
             if consumer.starts_at is not None:
                 starts.setdefault(DRAW.say(consumer.starts_at), []).append(consumer.name)
+    entries = []
     for moment, names in list(starts.items())[:6]:
         is_one = len(names) == 1
         if scenario.start == "settled":
@@ -426,32 +433,13 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
             begun = "starts" if is_one else "start"
         origin = _origin(resolver.story, "start", "")
         entries.append((moment, f"{say_names(names)} {begun}", origin))
-    if len(starts) > 6:
-        entries.append(
-            (
-                "…",
-                f"{sum(len(n) for n in list(starts.values())[6:])} more start one after another",
-                "",
-            )
-        )
-    for action in scenario.script:
-        label = f"{action.id}: " if action.id else ""
-        entries.append(
-            (
-                say_when(action),
-                label + say_deed(action.deed),
-                f"line {action.line}" if action.line > 0 else "",
-            )
-        )
-    for fault in scenario.random_faults:
-        entries.append(("at random", say_fault(fault), ""))
-    entries.append(
-        (
-            say_us(scenario.horizon_us),
-            "the story ends",
-            _origin(resolver.story, "horizon", "default"),
-        )
-    )
+    if more := sum(len(names) for names in list(starts.values())[6:]):
+        entries.append(("…", f"{more} more start one after another", ""))
+    return entries
+
+
+def _in_columns(entries: list[tuple[str, str, str]], width: int) -> list[str]:
+    """Moment, what happens, and where that stands."""
     time_width = min(26, max(len(e[0]) for e in entries))
     origin_width = max(len(e[2]) for e in entries)
     room = max(20, width - time_width - origin_width - 6)
@@ -459,13 +447,9 @@ def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
     for moment, what, origin in entries:
         moments = textwrap.wrap(moment, time_width, break_on_hyphens=False) or [""]
         parts = textwrap.wrap(what, room, break_on_hyphens=False) or [""]
-        for i in range(max(len(moments), len(parts))):
-            left, middle = (
-                moments[i] if i < len(moments) else "",
-                parts[i] if i < len(parts) else "",
-            )
+        for i, (left, middle) in enumerate(zip_longest(moments, parts, fillvalue="")):
             lines.append(f"  {left:>{time_width}}  {middle:<{room}}  {origin if i == 0 else ''}")
-    return [*lines, *_phase(scenario, resolver, width)]
+    return lines
 
 
 def _phase(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:

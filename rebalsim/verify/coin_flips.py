@@ -52,40 +52,34 @@ def flips(plain: Judgement, judged: list[Judgement]) -> list[Flip]:
     generations = sum(result.generations[0] == result.generations[1] for result in judged)
     if generations < seeds:
         found.append(Flip("generations", generations, seeds))
-    differing: dict[str, int] = dict.fromkeys(plain.differing, 0)
-    for result in judged:
-        for member in result.differing:
-            differing[member] = differing.get(member, 0) + 1
-    for member in sorted(differing):
-        found.append(
-            Flip(
-                f"callbacks of {member}",
-                seeds - sum(member in result.differing for result in judged),
-                seeds,
-            )
-        )
+    members = {*plain.differing, *(member for result in judged for member in result.differing)}
+    for member in sorted(members):
+        right = seeds - sum(member in result.differing for result in judged)
+        found.append(Flip(f"callbacks of {member}", right, seeds))
+    for at, count, partitions in _pauses_together(plain, judged):
+        found.append(Flip(f"pause of {', '.join(partitions)} from {at / 1000:.1f} s", count, seeds))
+    return found
+
+
+def _pauses_together(
+    plain: Judgement, judged: list[Judgement]
+) -> list[tuple[float, int, list[str]]]:
+    """Pauses that not every seed gets right, with how many do; those that begin together and fare
+    alike are told together.
+    """
     told = {(pause.partition, pause.start) for pause in plain.pauses}
     for result in judged:  # what only some replays have is no pause of the recording
         told &= {(pause.partition, pause.start) for pause in result.pauses}
-    right: dict[tuple[str, float], int] = {}
+    right: dict[tuple[float, str], int] = {}
     for result in judged:
         for pause in result.pauses:
             if (pause.partition, pause.start) in told:
-                right[pause.partition, pause.start] = (
-                    right.get((pause.partition, pause.start), 0) + pause.is_right
-                )
-    wrong = {
-        (pause.partition, pause.start)
-        for pause in plain.pauses
-        if pause.real and not pause.is_right
-    }
-    together: list[
-        tuple[float, int, list[str]]
-    ] = []  # pauses that begin together and fare alike are told together
-    for (partition, start), count in sorted(
-        right.items(), key=lambda entry: (entry[0][1], entry[0][0])
-    ):
-        if count == seeds and (partition, start) not in wrong:
+                key = pause.start, pause.partition
+                right[key] = right.get(key, 0) + pause.is_right
+    wrong = {(p.start, p.partition) for p in plain.pauses if p.real and not p.is_right}
+    together: list[tuple[float, int, list[str]]] = []
+    for (start, partition), count in sorted(right.items()):
+        if count == len(judged) and (start, partition) not in wrong:
             continue
         for at, fares, partitions in together:
             if start - at < TOGETHER_MS and fares == count:
@@ -93,6 +87,4 @@ def flips(plain: Judgement, judged: list[Judgement]) -> list[Flip]:
                 break
         else:
             together.append((start, count, [partition]))
-    for at, count, partitions in together:
-        found.append(Flip(f"pause of {', '.join(partitions)} from {at / 1000:.1f} s", count, seeds))
-    return found
+    return together

@@ -9,7 +9,7 @@ together are one event, right when nine in ten of them are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -159,40 +159,55 @@ def _judge_pauses(
         times = seen.get(pause["partition"])
         if times and pause["end"] > times[0][0] and pause["start"] < times[-1][0]:
             ours.setdefault(pause["partition"], []).append(pause)
-    used: set[tuple[str, int]] = set()
+    used: set[int] = set()
     for partition, times in sorted(seen.items()):
-        for (start, _), (end, age) in pairwise(times):
-            gap = end - start
-            if (
-                gap <= least or age <= gap - 200
-            ):  # a young record: the producer stood still, not the group
-                continue
-            best, most = None, 0.0
-            for i, pause in enumerate(ours.get(partition, ())):
-                common = min(end, pause["end"]) - max(start, pause["start"])
-                if common > most:
-                    best, most = i, common
-            got = 0.0
-            if best is not None:
-                used.add((partition, best))
-                got = ours[partition][best]["end"] - ours[partition][best]["start"]
-            result.pauses.append(PauseError(partition, start, gap, got))
+        result.pauses += _recorded(partition, times, ours.get(partition, []), least, used)
     for partition, listed in ours.items():
-        times = seen[partition]
-        for i, pause in enumerate(listed):
-            length = pause["end"] - pause["start"]
-            if (partition, i) not in used and length > least:
-                near = max(
-                    (
-                        b - a
-                        for (a, _), (b, _) in pairwise(times)
-                        if b > pause["start"] and a < pause["end"]
-                    ),
-                    default=0.0,
-                )
-                result.pauses.append(PauseError(partition, pause["start"], near, length))
+        left = [p for p in listed if id(p) not in used and p["end"] - p["start"] > least]
+        result.pauses += [_unmatched(p, seen[partition]) for p in left]
+    events = _events(result.pauses)
+    result.events = len(events)
+    result.events_right = sum(
+        sum(e.is_right for e in event) >= 0.9 * len(event) for event in events
+    )
+
+
+def _recorded(
+    partition: str,
+    times: list[tuple[float, float]],
+    ours: list[dict[str, Any]],
+    least: float,
+    used: set[int],
+) -> Iterator[PauseError]:
+    """Each pause of the recording against ours that has most in common with it, which goes into
+    `used`.
+    """
+    for (start, _), (end, age) in pairwise(times):
+        gap = end - start
+        if gap <= least or age <= gap - 200:
+            continue  # a young record: the producer stood still, not the group
+        best, most = None, 0.0
+        for pause in ours:
+            common = min(end, pause["end"]) - max(start, pause["start"])
+            if common > most:
+                best, most = pause, common
+        if best is not None:
+            used.add(id(best))
+        got = best["end"] - best["start"] if best is not None else 0.0
+        yield PauseError(partition, start, gap, got)
+
+
+def _unmatched(pause: dict[str, Any], times: list[tuple[float, float]]) -> PauseError:
+    """A pause of ours that the recording has not, against the longest gap that it meets."""
+    met = (b - a for (a, _), (b, _) in pairwise(times) if b > pause["start"] and a < pause["end"])
+    length = pause["end"] - pause["start"]
+    return PauseError(pause["partition"], pause["start"], max(met, default=0.0), length)
+
+
+def _events(pauses: Iterable[PauseError]) -> list[list[PauseError]]:
+    """Pauses that begin and end together."""
     events: list[list[PauseError]] = []
-    for error in sorted(result.pauses, key=lambda e: (e.start, e.start + e.real)):
+    for error in sorted(pauses, key=lambda e: (e.start, e.start + e.real)):
         for event in events:
             if (
                 abs(event[0].start - error.start) < TOGETHER_MS
@@ -202,10 +217,7 @@ def _judge_pauses(
                 break
         else:
             events.append([error])
-    result.events = len(events)
-    result.events_right = sum(
-        sum(e.is_right for e in event) >= 0.9 * len(event) for event in events
-    )
+    return events
 
 
 def total(judgements: Iterable[Judgement]) -> dict[str, Any]:

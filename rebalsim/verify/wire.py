@@ -10,6 +10,7 @@ brought an assignment too. The first place where they do not is where a rule is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,42 +122,29 @@ def differences(document: dict[str, Any], trace: Trace) -> list[Difference]:
     theirs, ours = recorded(document), simulated(trace)
     found = []
     for key in dict.fromkeys([*theirs, *ours]):
-        a, b = theirs.get(key, []), ours.get(key, [])
-        member, life, kind = key
-        who = member if life == 1 else f"{member} (life {life})"
-        for i, (real, mine) in enumerate(zip(a, b)):
-            if not real.is_like(mine):
-                found.append(
-                    Difference(
-                        min(real.at, mine.at), who, kind, i + 1, f"recorded {real}, ours {mine}"
-                    )
-                )
-                break
-            if abs(real.at - mine.at) > FAR_MS:
-                found.append(
-                    Difference(
-                        min(real.at, mine.at),
-                        who,
-                        kind,
-                        i + 1,
-                        f"recorded {real}, ours {mine.at - real.at:+.0f} ms",
-                    )
-                )
-                break
-        else:
-            if len(a) > len(b):
-                found.append(
-                    Difference(
-                        a[len(b)].at, who, kind, len(b) + 1, f"recorded {a[len(b)]}, ours has none"
-                    )
-                )
-            elif len(b) > len(a):
-                found.append(
-                    Difference(
-                        b[len(a)].at, who, kind, len(a) + 1, f"recorded none, ours {b[len(a)]}"
-                    )
-                )
+        parted = _first(theirs.get(key, []), ours.get(key, []))
+        if parted is not None:
+            member, life, kind = key
+            who = member if life == 1 else f"{member} (life {life})"
+            at, place, said = parted
+            found.append(Difference(at, who, kind, place, said))
     return sorted(found, key=lambda difference: (difference.at, difference.who, difference.kind))
+
+
+def _first(theirs: Sequence[Any], ours: Sequence[Any]) -> tuple[float, int, str] | None:
+    """Where two conversations part: when, at which message, and how."""
+    for i, (real, mine) in enumerate(zip(theirs, ours), 1):
+        at = min(real.at, mine.at)
+        if not real.is_like(mine):
+            return at, i, f"recorded {real}, ours {mine}"
+        if abs(real.at - mine.at) > FAR_MS:
+            return at, i, f"recorded {real}, ours {mine.at - real.at:+.0f} ms"
+    both = min(len(theirs), len(ours))
+    if len(theirs) > both:
+        return theirs[both].at, both + 1, f"recorded {theirs[both]}, ours has none"
+    if len(ours) > both:
+        return ours[both].at, both + 1, f"recorded none, ours {ours[both]}"
+    return None
 
 
 def compared(document: dict[str, Any], trace: Trace) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.budget import Budget
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Crash
 from rebalsim.lint.facts import (
@@ -48,36 +49,36 @@ RULE = Rule(
 )
 
 
-def find(scenario: Scenario) -> Iterator[Finding]:
-    unnoticed: list[
-        tuple[int, str, str, str]
-    ] = []  # how long, whose, which setting says so, by which action
+def _is_of_all_pauses(budget: Budget, variant: str) -> bool:
+    is_at_most = budget.op in ("<", "<=") and not budget.relative_to
+    is_whole = budget.from_us is None and budget.until_us is None
+    is_of_all = is_whole and not budget.members and not budget.topics
+    is_here = budget.variant in ("", variant)
+    return budget.metric == "longest_pause" and is_at_most and is_of_all and is_here
+
+
+def _unnoticed(scenario: Scenario) -> Iterator[tuple[int, str, str, str]]:
+    """How long each crash goes unnoticed at least, whose it is, which setting says so, and by which
+    action.
+    """
     for action, deed in deeds_of(scenario, Crash):
+        back = deed.restart_after
         for consumer in named(scenario, deed.consumers):
             session = session_us(scenario, consumer)
-            if (
-                is_static(consumer)
-                and deed.restart_after is not None
-                and restart_us(consumer, high(deed.restart_after)) < session
-            ):
+            returns = back is not None and restart_us(consumer, high(back)) < session
+            if is_static(consumer) and returns:
                 continue
             dark = session - heartbeat_us(scenario, consumer)
-            if deed.restart_after is not None and is_classic(consumer):
+            if back is not None and is_classic(consumer):
                 # its return opens a rebalance, which the join timer ends without the ghost
-                dark = min(
-                    dark, round(low(deed.restart_after)) + consumer.config.max_poll_interval_us
-                )
-            unnoticed.append((dark, consumer.name, session_key(consumer), action.id))
+                dark = min(dark, round(low(back)) + consumer.config.max_poll_interval_us)
+            yield dark, consumer.name, session_key(consumer), action.id
+
+
+def find(scenario: Scenario) -> Iterator[Finding]:
+    unnoticed = list(_unnoticed(scenario))
     for budget in scenario.budgets:
-        if budget.metric != "longest_pause" or budget.op not in ("<", "<=") or budget.relative_to:
-            continue
-        if (
-            budget.variant not in ("", scenario.variant)
-            or budget.members
-            or budget.topics
-            or budget.from_us is not None
-            or budget.until_us is not None
-        ):
+        if not _is_of_all_pauses(budget, scenario.variant):
             continue
         asked = [found for found in unnoticed if not budget.action or found[3] == budget.action]
         worst, who, key, _ = max(asked, key=lambda found: found[0], default=(0, "", "", ""))

@@ -15,7 +15,7 @@ from rebalsim.scenario.member_language import (
     one_subscription,
     under_config,
 )
-from rebalsim.scenario.roster import Seat
+from rebalsim.scenario.roster import Roster, Seat
 from rebalsim.scenario.script_action import ScriptAction
 from rebalsim.scenario.script_cast import ScriptCast
 from rebalsim.scenario.script_language import IN_GROUP, STAGGER, WORKER_SETTINGS, join_shorthand
@@ -61,40 +61,44 @@ def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
     if not script.has_room(wanted, written.node):
         script.is_incomplete = True
         return None
-    seats: list[Seat] = []
-    for i in range(wanted):
-        if names is None:
-            name, number = script.new_name(roster)
-        else:
-            name, number = names[i], roster.spare
-            known = roster.seats.get(name) or script.resolver.seats.get(name)
-            if known is not None and not known.is_running and name in roster.seats:
-                known.is_running, known.gone_line = True, 0
-                seats.append(known)
-                continue
-            if known is not None:
-                script.out.add(
-                    written.at["names"],
-                    f"{name} is in the group already (line {known.node.line}) — a new member "
-                    "needs a name of its own",
-                )
-                continue
-            roster.spare += 1
-        seats.append(script.new_seat(roster, name, number, layers, written.node, written))
-        if all(
-            _instance_id(layer) is None for layer in layers
-        ):  # a join that names the id itself means it: a story of fencing
-            script.check_static_id(roster, seats[-1])
-    return (
-        build(
-            Join,
-            None,
-            consumers=tuple(script.started(roster, s) for s in seats),
-            stagger_us=written.get("stagger", 0),
-        )
-        if seats
-        else None
+    coming = [
+        _seat(script, roster, written, layers, names[i] if names else "") for i in range(wanted)
+    ]
+    seats = [seat for seat in coming if seat is not None]
+    if not seats:
+        return None
+    return build(
+        Join,
+        None,
+        consumers=tuple(script.started(roster, s) for s in seats),
+        stagger_us=written.get("stagger", 0),
     )
+
+
+def _seat(
+    script: ScriptCast, roster: Roster, written: Written, layers: tuple[Written, ...], name: str
+) -> Seat | None:
+    """A new member's, by its name or the next one; or that of one that had gone."""
+    if not name:
+        name, number = script.new_name(roster)
+    else:
+        number = roster.spare
+        known = roster.seats.get(name) or script.resolver.seats.get(name)
+        if known is not None and not known.is_running and name in roster.seats:
+            known.is_running, known.gone_line = True, 0
+            return known
+        if known is not None:
+            script.out.add(
+                written.at["names"],
+                f"{name} is in the group already (line {known.node.line}) — a new member "
+                "needs a name of its own",
+            )
+            return None
+        roster.spare += 1
+    seat = script.new_seat(roster, name, number, layers, written.node, written)
+    if all(_instance_id(layer) is None for layer in layers):
+        script.check_static_id(roster, seat)  # one that names the id means it: a story of fencing
+    return seat
 
 
 def _instance_id(layer: Written) -> Any:
