@@ -128,9 +128,8 @@ def _leaderless(index: Index) -> list[Alarm]:
     That is no pause of the group's: its owner goes on.
     """
     since: dict[Partition, int] = {}  # → number of the event that took its leader
-    found: dict[
-        tuple[int, int], list[Partition]
-    ] = {}  # (that event, the one that brought it back) → who
+    # (that event, the one that brought it back) → who
+    found: dict[tuple[int, int], list[Partition]] = {}
     changes = [n for n in index.world if type(index.events[n]) is ev.BrokerChanged]
     for n in changes:
         now = dict.fromkeys(index.events[n].leaderless)
@@ -173,9 +172,8 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
     """One for each error that it died of, however often; a killed process only if it stays away,
     since who restarts it knows of it.
     """
-    ends: list[
-        tuple[ev.ConsumerExited, int, int]
-    ] = []  # the exit, its number, when it was started again
+    # the exit, its number, when it was started again
+    ends: list[tuple[ev.ConsumerExited, int, int]] = []
     for n in index.by_consumer[name]:
         e = index.events[n]
         if type(e) is ev.ConsumerExited:

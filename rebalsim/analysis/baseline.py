@@ -62,9 +62,8 @@ class Change:
     after: float | None
     kind: ChangeKind
     share: float = 0.0
-    phases: tuple[
-        tuple[str, float, float], ...
-    ] = ()  # phase, before, after: those that changed, the largest first
+    # phase, before, after: those that changed, the largest first
+    phases: tuple[tuple[str, float, float], ...] = ()
 
 
 def key_of(budget: Budget) -> str:
@@ -182,10 +181,8 @@ def compare(before: Baseline, after: Baseline) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-_TOLD_BY_PHASE = (
-    "partition_seconds",
-    "longest_pause",
-)  # the first of these that changed is told by phase
+# the first of these that changed is told by phase
+_TOLD_BY_PHASE = "partition_seconds", "longest_pause"
 
 
 def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline) -> list[Change]:

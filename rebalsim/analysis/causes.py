@@ -89,9 +89,8 @@ class Causes:
             action = self.action_for(blamed, since, p.partition.topic)
         else:
             if kind == "topic-changed":
-                at = min(
-                    at, p.started_us
-                )  # who revokes before it joins does so before there is a round
+                # who revokes before it joins does so before there is a round
+                at = min(at, p.started_us)
             topic = (
                 self.topic_changed_before(at)
                 if kind == "topic-changed" and p.why is not PauseStart.GROWN

@@ -47,9 +47,8 @@ class Doings:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.known: dict[
-            str, list[tuple[int, Doing, int]]
-        ] = {}  # consumer → (from, doing or empty, event), ascending
+        # consumer → (from, doing or empty, event), ascending
+        self.known: dict[str, list[tuple[int, Doing, int]]] = {}
         self.spans: dict[str, Spans] = {}  # of each consumer's poll thread
         self.groups: dict[str, Memberships] = {}
         self.uncoordinated: dict[str, list[tuple[int, int]]] = {}

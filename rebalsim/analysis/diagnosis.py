@@ -122,9 +122,8 @@ def _shared(index: Index, header: TraceHeader) -> Answer:
 
 def _cooperative(index: Index, header: TraceHeader) -> Answer:
     latest: dict[str, tuple[int, str, int]] = {}
-    chosen: dict[
-        str, dict[int, tuple[int, bool]]
-    ] = {}  # group → generation → when its first member read it, and whether it is that one
+    # group → generation → when its first member read it, and whether it is that one
+    chosen: dict[str, dict[int, tuple[int, bool]]] = {}
     is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
     joined: dict[str, None] = {}  # who was refused has nothing to say in the choice
     for name in sorted(index.by_consumer):

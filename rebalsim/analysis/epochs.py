@@ -13,9 +13,8 @@ from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
-RENEWS_SESSION = frozenset(
-    ("ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "SyncGroup")
-)  # a commit does not, here
+# a commit does not, here
+RENEWS_SESSION = frozenset(("ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "SyncGroup"))
 
 
 class EpochFinder:
@@ -30,20 +29,17 @@ class EpochFinder:
         self.is_told = header.source == "simulated" or any(
             type(index.events[n]) is ev.EpochBumped for n in index.by_group.get(group, ())
         )
-        self.bumps: list[
-            tuple[int, str, str, int]
-        ] = []  # at, trigger, consumer, event; not yet in a target
+        # at, trigger, consumer, event; not yet in a target
+        self.bumps: list[tuple[int, str, str, int]] = []
         self.removed: dict[str, tuple[int, int, str]] = {}
         self.heard: dict[str, int] = {}
         self.vanished: dict[str, tuple[int, int]] = {}
-        self.overran: dict[
-            str, None
-        ] = {}  # whose max.poll.interval.ms ran out, until it comes back
+        # whose max.poll.interval.ms ran out, until it comes back
+        self.overran: dict[str, None] = {}
         self.epoch = -1
         self.member_epoch: dict[str, int] = {}
-        self.registered: dict[
-            str, None
-        ] = {}  # members the coordinator knows, those that are away included
+        # members the coordinator knows, those that are away included
+        self.registered: dict[str, None] = {}
         self.added_us: dict[str, int] = {}  # when each was last taken in
         self.busy: dict[str, None] = {}  # members that are reconciling, or not at the epoch
 

@@ -65,9 +65,8 @@ class Findings:
         self.header: TraceHeader = trace.header
         horizon = trace.header.horizon_us or (trace.events[-1].at_us + 1 if trace.events else 0)
         self.horizon_us: int = horizon if until_us is None else min(until_us, horizon)
-        self._emptied: dict[
-            str, list[Rebalance]
-        ] = {}  # by group: rounds that ended with nobody left, which `rounds_by_group` leaves out
+        # by group: rounds that ended with nobody left, which `rounds_by_group` leaves out
+        self._emptied: dict[str, list[Rebalance]] = {}
         # group → topics that its members subscribe to, where whoever played the trace says so: a
         # group that never came into being leaves no other mark
         self.expected: dict[str, tuple[str, ...]] = {}

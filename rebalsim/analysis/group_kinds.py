@@ -20,9 +20,8 @@ class GroupTold:
     """What the coordinator told of a group over time: its kind, and when it had no members."""
 
     def __init__(self, index: Index, group: str) -> None:
-        self.kinds: list[
-            tuple[int, bool]
-        ] = []  # (from, is it a consumer group), ascending; empty where nobody told
+        # (from, is it a consumer group), ascending; empty where nobody told
+        self.kinds: list[tuple[int, bool]] = []
         self.states: list[tuple[int, str]] = []
         for number in index.by_group.get(group, NOTHING):
             e = index.events[number]

@@ -93,16 +93,14 @@ class Index:
     def __init__(self, trace: Trace, horizon_us: int) -> None:
         self.events: Sequence[TraceEvent] = trace.events
         self.horizon_us = horizon_us
-        self.new_protocol: dict[
-            str, None
-        ] = {}  # who speaks the consumer protocol; empty name: the coordinator told of epochs
+        # who speaks the consumer protocol; empty name: the coordinator told of epochs
+        self.new_protocol: dict[str, None] = {}
         self.by_consumer: dict[str, Numbers] = {}
         self.by_group: dict[str, Numbers] = {}
         self._of_group: dict[str, Numbers] | None = None
         self._own_of: dict[str, Numbers] = {}
-        self.handings: Numbers = array(
-            "i"
-        )  # callbacks that were handed partitions, exits, joins anew: what ownership follows from
+        # callbacks that were handed partitions, exits, joins anew: what ownership follows from
+        self.handings: Numbers = array("i")
         self.world: list[int] = []
         self.group_of = {name: facts.group for name, facts in trace.header.consumers.items()}
         by_consumer, by_group, world, handings, group_of = (

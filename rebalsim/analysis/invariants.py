@@ -77,31 +77,26 @@ class _Check:
         self.is_cooperative = False  # the assignor of the last round …
         self.leader = ""  # … and its leader
         self.first_counts = {topic: facts.partitions for topic, facts in header.topics.items()}
-        self.known: dict[
-            tuple[str, Partition], None
-        ] = {}  # leaders with partitions that came later, which they have given somebody
+        # leaders with partitions that came later, which they have given somebody
+        self.known: dict[tuple[str, Partition], None] = {}
         self.found: list[Violation] = []
         self.joined: dict[str, dict[int, None]] = {}  # consumer → generations of this life
         self.most: dict[str, tuple[int, int]] = {}  # the highest of them: (term, generation)
         self.generation: dict[str, tuple[int, int]] = {}  # … and the last
         self.highest = -1
         self.term = 0  # how often another coordinator took over
-        self.term_of: dict[
-            int, int
-        ] = {}  # generation → under which of them it began, or was restored
+        # generation → under which of them it began, or was restored
+        self.term_of: dict[int, int] = {}
         self.alive: dict[str, None] = {}
-        self.holders: dict[
-            Partition, dict[str, Change]
-        ] = {}  # partition → consumers that hold it, and what brought it
+        # partition → consumers that hold it, and what brought it
+        self.holders: dict[Partition, dict[str, Change]] = {}
         self.ever: dict[Partition, None] = {}  # assigned to anybody at any time
-        self.had: dict[
-            str, dict[str, int]
-        ] = {}  # topic → who had any of it, and when last it asked for that
+        # topic → who had any of it, and when last it asked for that
+        self.had: dict[str, dict[str, int]] = {}
         self.asked: dict[str, int] = {}  # consumer → when it sent its last JoinGroup
         self.valid: dict[str, None] = {}  # who is a member in good standing
-        self.removed: dict[
-            str, None
-        ] = {}  # whom the group has struck off since it last took him on
+        # whom the group has struck off since it last took him on
+        self.removed: dict[str, None] = {}
         # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that
         # its application had not come to before is applied nevertheless (Kafka 4.3.1,
         # AsyncKafkaConsumer.applyNewAssignment), and taken back by its next one: that it is held
@@ -290,9 +285,8 @@ class _Check:
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
         if e.side == "client" and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
             self.outside.pop(e.consumer, None)
-            if (
-                e.consumer not in self.removed
-            ):  # an answer that a cut held up may tell of an assignment long after
+            # an answer that a cut held up may tell of an assignment long after
+            if e.consumer not in self.removed:
                 self.valid[e.consumer] = None
         elif e.side == "client" and e.after in (
             "FENCED",

@@ -99,9 +99,8 @@ def judge_run(
     if budget.relative_to:
         if reference is None or measured.value is None:
             return RunVerdict("inconclusive", measured.value, None, measured=measured)
-        limit = round(
-            budget.limit * reference, 6
-        )  # without a float's excess, so that `<= 1.0 × eager` holds of equals
+        # without a float's excess, so that `<= 1.0 × eager` holds of equals
+        limit = round(budget.limit * reference, 6)
     if measured.value is None:
         return RunVerdict("inconclusive", None, limit, measured=measured)
     value = round(measured.value, 6)

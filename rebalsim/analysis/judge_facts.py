@@ -23,9 +23,8 @@ from rebalsim.words.times import say_duration
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
 
-Spans = list[
-    tuple[int, int, str]
-]  # from, until, what was the case; without holes where the fact is a state
+# from, until, what was the case; without holes where the fact is a state
+Spans = list[tuple[int, int, str]]
 STATES = ("owned-by", "unowned", "stable", "empty", "gone")
 
 

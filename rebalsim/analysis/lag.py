@@ -30,9 +30,8 @@ class LagBook:
         self.topics: Mapping[str, TopicFacts] = trace.header.topics
         self.arrivals: dict[Partition, Arrivals] = {}
         self.corners: Curves = {}
-        self.delivered: dict[
-            tuple[str, Partition], list[tuple[float, float, float]]
-        ] = {}  # recordings: oldest, youngest, records
+        # recordings: oldest, youngest, records
+        self.delivered: dict[tuple[str, Partition], list[tuple[float, float, float]]] = {}
         # lines that were run on to the end alone: what was handled meanwhile is not known to be done
         self._half_way: dict[tuple[str, Partition], None] = {}
         self.is_marked = self._marked(trace)
@@ -153,9 +152,8 @@ class LagBook:
         for place, at in enumerate(instants):
             if place:
                 value += slope * (at - instants[place - 1])
-            peak_here = max(
-                value, value + jumps[place]
-            )  # a fall at this instant: the value before it counts
+            # a fall at this instant: the value before it counts
+            peak_here = max(value, value + jumps[place])
             value += jumps[place]
             slope += slopes[place]
             sums[place] = peak_here

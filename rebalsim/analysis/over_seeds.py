@@ -24,9 +24,8 @@ class OverSeeds:
     def __init__(self) -> None:
         self.seeds: list[int] = []
         self.values: dict[str, list[float | None]] = {}
-        self.settled: list[
-            float
-        ] = []  # the longest pause of each run that began once its group had settled
+        # the longest pause of each run that began once its group had settled
+        self.settled: list[float] = []
 
     def add(self, seed: int, analysis: Analysis) -> None:
         """One more run."""

@@ -63,9 +63,8 @@ class Shares:
         self.taker: dict[Partition, str] = {}  # who takes its records now
         self.open: dict[Partition, Pause] = {}
         self.ready: dict[Partition, tuple[int, int]] = {}
-        self.resumed: dict[
-            Partition, tuple[int, int]
-        ] = {}  # its owner went on with others of its partitions then, and may come to this one
+        # its owner went on with others of its partitions then, and may come to this one
+        self.resumed: dict[Partition, tuple[int, int]] = {}
 
     def is_there(self, p: Partition) -> bool:
         """Is it still something to make progress on? A task that is configured no longer is not."""

@@ -145,10 +145,8 @@ class PauseFinder:
             and c.committed_us >= c.noticed_us >= 0
             and c.noticed_us > c.joined_us
         ):
-            start, why_number = (
-                c.committed_us,
-                c.committed_event,
-            )  # nothing is handed over from the commit before the callback on
+            # nothing is handed over from the commit before the callback on
+            start, why_number = c.committed_us, c.committed_event
         self._stop(c, e.partitions, start, PauseStart(e.callback), why_number)
         for p in e.partitions:
             c.holds.pop(p, None)
@@ -211,9 +209,8 @@ class PauseFinder:
                 for p in (*group.open, *group.taker)
                 if p.topic == e.topic and p.number >= e.partitions
             ]:
-                group.taker.pop(
-                    p, None
-                )  # the partition is gone: nothing it should make progress on
+                # the partition is gone: nothing it should make progress on
+                group.taker.pop(p, None)
                 if (pause := group.open.pop(p, None)) is not None:
                     self._close(pause, e.at_us, number, "")
 
@@ -252,9 +249,8 @@ class PauseFinder:
                 continue
             pause = group.open.get(p)
             if pause is not None and c.halted == pause.why is PauseStart.FROZE:
-                pause.started_us = max(
-                    pause.started_us, e.at_us
-                )  # a last batch slipped out while the signal travelled
+                # a last batch slipped out while the signal travelled
+                pause.started_us = max(pause.started_us, e.at_us)
                 continue
             taker[p] = name
             is_served = True
@@ -412,9 +408,8 @@ class PauseFinder:
     def _sent(self, number: int, e: ev.RequestSent) -> None:
         if e.api == "OffsetCommit":
             c = self._consumer(e.consumer)
-            if (
-                c.committed_us < c.noticed_us or c.committed_us < 0
-            ):  # the first one after the notice: later ones are retries
+            # the first one after the notice: later ones are retries
+            if c.committed_us < c.noticed_us or c.committed_us < 0:
                 c.committed_us, c.committed_event = e.at_us, number
 
     def _noticed(self, number: int, e: ev.RejoinRequested | ev.RebalanceNoticed) -> None:

@@ -280,9 +280,8 @@ class Storyteller:
                 elif p.end_event >= 0:
                     evidence = tuple(dict.fromkeys((*evidence, p.end_event)))
                 facts, more = self._facts(p, cut, ended)
-                if (
-                    facts.until_us > ended
-                ):  # what ended the wait in the end did not end this part of it
+                # what ended the wait in the end did not end this part of it
+                if facts.until_us > ended:
                     facts = replace(facts, until_us=-1)
                 phases.append(
                     Phase(
@@ -408,9 +407,8 @@ class Storyteller:
             expired := self.index.last_of(who, at, ev.PollExpired)
         ) > self.index.last_of(who, at, ev.PollingBegan):
             return Facts(who, Doing.BUSY, self.index.events[expired].at_us, ended), (expired,)
-        if (
-            doing and doing is not Doing.DEAD and self._between(who, at, ended, ev.ConsumerExited)
-        ):  # that did not pass: its process ended, and another came
+        # that did not pass: its process ended, and another came
+        if doing and doing is not Doing.DEAD and self._between(who, at, ended, ev.ConsumerExited):
             doing = Doing.AWAY
         back = (
             self.doings.until(who, at)
@@ -440,9 +438,8 @@ class Storyteller:
                 return alone, ()
             if (dead := self._dead_in(r, p, began, ended)) is not None:
                 return dead
-        if (
-            r is None and assignee and ended - began > SLOW_FETCH_US
-        ):  # consumer protocol: it has been told, and its poll thread must come to it
+        # consumer protocol: it has been told, and its poll thread must come to it
+        if r is None and assignee and ended - began > SLOW_FETCH_US:
             doing, since, event = self.doings.at(assignee, began)
             if doing and doing is not Doing.IN_CALLBACK:
                 return Facts(assignee, doing, since, ended), (event,)
@@ -525,9 +522,8 @@ class Storyteller:
             told = (event,) if event >= 0 else ()
             if (alone := self._uncoordinated(p.group, who, began, ended)) is not None:
                 return alone, told
-            if who and not self.doings.is_by_heartbeat(
-                event
-            ):  # an answer told it, which only its next poll() could ask for
+            # an answer told it, which only its next poll() could ask for
+            if who and not self.doings.is_by_heartbeat(event):
                 return Facts(
                     who,
                     self.doings.between(who, r.prepared_us, at),
@@ -555,10 +551,11 @@ class Storyteller:
 
     def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> Told:
         if not who:
+            # it matches the pattern itself
             by_client = any(
                 r.trigger is Trigger.SUBSCRIPTION_CHANGED
                 for r in self._rounds_around(p.group, at, ended)
-            )  # it matches the pattern itself
+            )
             if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
                 return Facts(Doing.NOTHING, Doing.UNLED, at, ended), (back,)
             kinds = self._told(p.group).within(at, ended)
@@ -580,9 +577,8 @@ class Storyteller:
             for r in self._rounds_around(p.group, at, ended)
             if (gone := r.removed.get(who)) is not None and at < gone[0] <= ended
         ]
-        timer = next(
-            (TIMERS[why] for why in whys if why in TIMERS), Timer.NONE
-        )  # else it came back, or was replaced, before any timer fired
+        # else it came back, or was replaced, before any timer fired
+        timer = next((TIMERS[why] for why in whys if why in TIMERS), Timer.NONE)
         trigger = Trigger.REPLACED if not timer and "replaced" in whys else Trigger.NONE
         heard = (
             next((self.index.events[n].last_heard_us for n in reversed(removed)), -1)

@@ -73,12 +73,10 @@ class ClassicWalk:
     rounds: list[Rebalance]
     prepared: list[int]  # when each of them began
     pause: Pause
-    assignee: Callable[
-        [Rebalance, Partition], str
-    ]  # whom a round's result gave the partition, as far as anybody was told
-    is_empty: Callable[
-        [str, Rebalance | None, Rebalance | None, int], bool
-    ]  # whether the group had no members, between these rounds
+    # whom a round's result gave the partition, as far as anybody was told
+    assignee: Callable[[Rebalance, Partition], str]
+    # whether the group had no members, between these rounds
+    is_empty: Callable[[str, Rebalance | None, Rebalance | None, int], bool]
     holder: str = ""
     mode: str = ""
     is_handover: bool = False  # given up after a round, for the next one to hand on
@@ -308,9 +306,8 @@ class ClassicWalk:
         if last is not None and last.kind is kind and last.consumer == consumer and last.round is r:
             return
         evidence = (number,) if number >= 0 else ()
-        if (
-            last is not None and last.at_us == at
-        ):  # what lasted no time is forgotten, but for its evidence
+        # what lasted no time is forgotten, but for its evidence
+        if last is not None and last.at_us == at:
             self.cuts.pop()
             evidence = tuple(dict.fromkeys((*last.evidence, *evidence)))
             before = self.cuts[-1] if self.cuts else None
@@ -365,9 +362,8 @@ class ClassicWalk:
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(self.pause.group, r, following, at):
-            returns = (
-                following.trigger_consumer if following is not None else ""
-            )  # whoever came first ended it
+            # whoever came first ended it
+            returns = following.trigger_consumer if following is not None else ""
             return (
                 PhaseKind.AWAY,
                 returns or (self.holder if self.pause.owner_after == self.holder else ""),

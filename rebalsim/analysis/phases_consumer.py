@@ -278,9 +278,8 @@ class ConsumerWalk:
         e = events[ended]
         if self._was_killed(ended):  # it never came to the end of it
             return self._removed(holder, e.at_us, ended)
-        if (
-            type(e) is not ev.CallbackEnded or e.callback == "lost"
-        ):  # who is out already has nothing left to acknowledge
+        # who is out already has nothing left to acknowledge
+        if type(e) is not ev.CallbackEnded or e.callback == "lost":
             return self._free(holder, e.at_us, ended)
         if self._next_owner(e.at_us) == holder and not self.speaks_new(holder, number):
             return self._taken_back(holder, ended)
@@ -386,9 +385,8 @@ class ConsumerWalk:
             e = self.index.events[n]
             if e.at_us > self.pause.ended_us:
                 break
-            if (
-                type(e) is ev.MemberRemoved and e.why in REMOVALS and member_id in ("", e.member_id)
-            ):  # and not one that it was in a life before
+            # and not one that it was in a life before
+            if type(e) is ev.MemberRemoved and e.why in REMOVALS and member_id in ("", e.member_id):
                 return e.at_us, n
         place = bisect_right(self.targets, at, key=lambda r: r.barrier_us)
         for r in self.targets[place:]:

@@ -25,9 +25,8 @@ FOLLOWERS = (
     "offset commit failed since group is already rebalancing",
 )
 NEVER = 1 << 62
-TELLING = frozenset(
-    (ev.BarrierCompleted, ev.EpochBumped)
-)  # a coordinator that tells of epochs tells of barriers, too, if there are any
+# a coordinator that tells of epochs tells of barriers, too, if there are any
+TELLING = frozenset((ev.BarrierCompleted, ev.EpochBumped))
 REMEMBERED = 16  # generations of which it is kept who was in them
 EAGER = ("range", "roundrobin", "sticky")
 
@@ -52,9 +51,8 @@ class _Member:
         self.name = name
         self.member_id = ""
         self.join = (-1, -1)  # the last JoinGroup's leaving
-        self.first_join_us = (
-            -1
-        )  # the first since the last success: Kafka's clock for rebalance-latency
+        # the first since the last success: Kafka's clock for rebalance-latency
+        self.first_join_us = -1
         self.joined_us = -1
         self.noticed = (-1, -1)
         self.heard = (-1, -1)
@@ -96,12 +94,10 @@ class RoundFinder:
         self.preparing: Rebalance | None = None
         self.current: Rebalance | None = None
         self.candidates: list[_Candidate] = []  # since the last barrier, where no coordinator tells
-        self.vanished: dict[
-            str, tuple[int, int, str]
-        ] = {}  # consumer → when its session must run out, evidence, why
-        self.expired: dict[
-            int, list[tuple[int, str]]
-        ] = {}  # generation → who must have run out before it, when
+        # consumer → when its session must run out, evidence, why
+        self.vanished: dict[str, tuple[int, int, str]] = {}
+        # generation → who must have run out before it, when
+        self.expired: dict[int, list[tuple[int, str]]] = {}
         self.workers = workers_of(header)
         self.is_told = any(type(index.events[n]) in TELLING for n in index.by_group.get(group, ()))
         self.removed: dict[str, tuple[int, int, str]] = {}  # since the last barrier
@@ -120,9 +116,8 @@ class RoundFinder:
             assert r is not None
             if r.barrier_us >= 0 and not r.completed_by:
                 self._finish_barrier(r)
-            if (
-                not r.trigger and before is not None and before.is_cooperative and r.joins
-            ):  # who gave something up joined again at once
+            # who gave something up joined again at once
+            if not r.trigger and before is not None and before.is_cooperative and r.joins:
                 r.trigger, r.trigger_consumer = (
                     Trigger.LEADER_REJOINED,
                     min((at, c) for c, (at, _) in r.joins.items())[1],
@@ -308,9 +303,8 @@ class RoundFinder:
         if roster is None:
             roster = self.roster[e.generation] = {}
             self.roster.pop(e.generation - REMEMBERED, None)
-        if (
-            r.stable_us >= 0 and e.consumer in roster
-        ):  # a static member is back in its own place: no round of the group
+        # a static member is back in its own place: no round of the group
+        if r.stable_us >= 0 and e.consumer in roster:
             m.round, m.joined_us, m.member_id, m.first_join_us = None, e.at_us, e.member_id, -1
             roster[e.consumer] = e.member_id
             return
@@ -474,9 +468,8 @@ def _trigger_in(trigger: str, reason: str) -> Trigger:
         for words, meant in _MEANINGS:
             if words in reason:
                 return meant
-    return (
-        Trigger.REJOINED if trigger == Trigger.METADATA_CHANGED and reason else Trigger(trigger)
-    )  # the broker says "metadata" of whatever a member sent otherwise than before
+    # the broker says "metadata" of whatever a member sent otherwise than before
+    return Trigger.REJOINED if trigger == Trigger.METADATA_CHANGED and reason else Trigger(trigger)
 
 
 _MEANINGS = (

@@ -50,9 +50,8 @@ class Facts:
     trigger: Trigger = Trigger.NONE
     # away: rejoined, where it had to join again first; revoke: refused, where the commit was made
     # again and again
-    heard_us: int = (
-        -1
-    )  # detection that a session ended: when it began anew meanwhile, for the last time
+    # detection that a session ended: when it began anew meanwhile, for the last time
+    heard_us: int = -1
 
 
 @dataclass(slots=True)
@@ -109,12 +108,10 @@ class Pause:
     owner_after: str  # who was handed records again; empty while open
     start_event: int
     end_event: int  # the delivery (or position) that ended it; −1 while open
-    assigned_event: int = (
-        -1
-    )  # the callback that brought it to its new owner; −1 if the owner stayed the same
-    path: tuple[
-        int, ...
-    ] = ()  # every callback or exit that concerned it meanwhile, owners in between included
+    # the callback that brought it to its new owner; −1 if the owner stayed the same
+    assigned_event: int = -1
+    # every callback or exit that concerned it meanwhile, owners in between included
+    path: tuple[int, ...] = ()
     _teller: Callable[[Pause], Story] | None = field(default=None, repr=False, compare=False)
     _story: Story | None = field(default=None, repr=False, compare=False)
 
@@ -225,17 +222,14 @@ class Rebalance:
     moved: int  # partitions whose owner changed, −1 unknown
     least: int  # how many had to move, −1 unknown
     is_cooperative: bool
-    joins: dict[
-        str, tuple[int, int]
-    ]  # consumer → when its JoinGroup left (or reached the coordinator), and that event
+    # consumer → when its JoinGroup left (or reached the coordinator), and that event
+    joins: dict[str, tuple[int, int]]
     notices: dict[str, tuple[int, int]]  # consumer → when it learnt of this round, and that event
     evidence: tuple[int, ...]
-    latency_us: dict[str, int] = field(
-        default_factory=dict
-    )  # consumer → duration as its rebalance-latency counts it
-    removed: dict[str, tuple[int, int, str]] = field(
-        default_factory=dict
-    )  # who was removed before its barrier: when, by which event, why
+    # consumer → duration as its rebalance-latency counts it
+    latency_us: dict[str, int] = field(default_factory=dict)
+    # who was removed before its barrier: when, by which event, why
+    removed: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     parked: tuple[
         str, ...
         # who was at its barrier, where the coordinator tells; some may never have read the answer
@@ -416,9 +410,8 @@ class Alarm:
     # the (first) death; the beginning of the disturbance; since when nobody has the partitions, or
     # leads them
     at_us: int
-    consumers: tuple[
-        str, ...
-    ]  # who died; who gave up waiting; whose trigger it was; who was to hand the partitions on
+    # who died; who gave up waiting; whose trigger it was; who was to hand the partitions on
+    consumers: tuple[str, ...]
     # died: the exception's name, empty if killed; else the trigger, sync-timed-out, or
     # torn-handover
     why: str

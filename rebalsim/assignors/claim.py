@@ -15,9 +15,8 @@ from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.ids import Partition
 
 Topics = Mapping[str, int]  # the topics of the leader's metadata → number of partitions
-ReplicaRacks = Mapping[
-    str, Sequence[Sequence[str | None]]
-]  # topic → for each partition the racks of its replicas
+# topic → for each partition the racks of its replicas
+ReplicaRacks = Mapping[str, Sequence[Sequence[str | None]]]
 Assignment = dict[str, list[Partition]]  # member id → its partitions; every member has an entry
 
 

@@ -187,9 +187,8 @@ class Levels:
     def highest(self) -> int:
         """The member that gives the next partition, -1 if nobody is left."""
         if self._next_high < self._high_start:
-            if (
-                self._high_end <= self._high_start and self._high_start > 0
-            ):  # all of the range left out: go on below it
+            # all of the range left out: go on below it
+            if self._high_end <= self._high_start and self._high_start > 0:
                 self._high_level = self._load[self._members[self._high_start - 1]]
             else:
                 self._high_level -= 1

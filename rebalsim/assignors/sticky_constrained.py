@@ -62,9 +62,8 @@ class Quotas:
         self.exact: list[str] = []  # members at low that may still get one more
         self.given: Assignment = {}
         self.lost: dict[Partition, str] = {}  # held by this member, which may not keep it
-        self.received: dict[
-            Partition, str
-        ] = {}  # handed out, to whom; kept only if somebody lost something
+        # handed out, to whom; kept only if somebody lost something
+        self.received: dict[Partition, str] = {}
         self.keeps_track = False
 
     def keep_claims(self) -> None:

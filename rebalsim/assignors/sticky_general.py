@@ -78,9 +78,8 @@ class Loads:
         self.rank = {member_id: rank for rank, member_id in enumerate(self.ids)}
         position = {topic: i for i, topic in enumerate(universe.topics)}
         self.subscribers: list[list[int]] = [[] for _ in position]
-        self.subscribed = [
-            bytearray(len(members)) for _ in position
-        ]  # topic → rank → 1 if it wants it
+        # topic → rank → 1 if it wants it
+        self.subscribed = [bytearray(len(members)) for _ in position]
         self.limit = [0] * len(members)  # rank → all it could get
         for member in members:
             rank = self.rank[member.member_id]
@@ -97,9 +96,8 @@ class Loads:
         self.frozen = bytearray(len(members))
         first = list(universe.first.values())
         count = list(universe.topics.values())
-        by_scarcity = sorted(
-            range(len(count)), key=lambda t: len(self.subscribers[t])
-        )  # names are sorted already
+        # names are sorted already
+        by_scarcity = sorted(range(len(count)), key=lambda t: len(self.subscribers[t]))
         self.order = [d for t in by_scarcity for d in range(first[t], first[t] + count[t])]
 
     def former_owners(
@@ -156,9 +154,8 @@ class Loads:
         """The subscriber with the smallest load, ties by id."""
         wants = self.subscribed[topic]
         members = len(self.size)
-        if (
-            len(self.subscribers[topic]) * 4 < members
-        ):  # few of many: ask them instead of looking for them
+        # few of many: ask them instead of looking for them
+        if len(self.subscribers[topic]) * 4 < members:
             return (
                 min(self.size[rank] * members + rank for rank in self.subscribers[topic]) % members
             )
@@ -219,9 +216,8 @@ class Loads:
         members = len(self.size)
         if not self.queue or self.queue[0] // members >= self.most() - 1:
             return True
-        heaviest = [0] * len(
-            self.subscribers
-        )  # topic → the largest load among those that hold some of it
+        # topic → the largest load among those that hold some of it
+        heaviest = [0] * len(self.subscribers)
         for rank, held in enumerate(self.held):
             if not self.frozen[rank]:
                 for d in held:
@@ -243,9 +239,8 @@ class Moves:
         self.loads = loads
         self.former = former
         self.moved: dict[int, tuple[int, int]] = {}  # partition → from, to
-        self.by_route: dict[
-            tuple[int, int, int], JavaHashMap[Partition, int]
-        ] = {}  # topic, from, to → partitions
+        # topic, from, to → partitions
+        self.by_route: dict[tuple[int, int, int], JavaHashMap[Partition, int]] = {}
         # A member that had a partition of a topic it no longer subscribes to gets it back all the
         # same (a flaw of Kafka's). From then on "balanced" and "no move left" are two things, and
         # Kafka's own test has to be asked before each step.

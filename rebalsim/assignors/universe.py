@@ -16,9 +16,8 @@ from typing import cast
 from rebalsim.assignors.claim import Claim, Topics
 from rebalsim.domain.ids import Partition
 
-_partition = cast(
-    "type[Partition]", partial(tuple.__new__, Partition)
-)  # Partition((topic, number)), without the keyword machinery
+# Partition((topic, number)), without the keyword machinery
+_partition = cast("type[Partition]", partial(tuple.__new__, Partition))
 
 
 class Universe:

@@ -132,9 +132,8 @@ def _meant(name: str) -> list[tuple[str, bool]]:
         if path.is_dir():
             return [(str(p), False) for p in _walk(path)]
         if path.exists() or name == "-" or not glob.has_magic(name):
-            return [
-                (name, True)
-            ]  # what is not there is told by whoever reads it; it may be a stock story
+            # what is not there is told by whoever reads it; it may be a stock story
+            return [(name, True)]
     except (OSError, ValueError):
         return [(name, True)]
     found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (a pattern may be absolute)

@@ -48,9 +48,8 @@ def tightened(story: Story, text: str, checked: StoryChecked) -> tuple[str, tupl
         if node is not None and amount is not None:
             wanted.append((node, budget, amount))
     changes: list[Tightened] = []
-    for node, budget, amount in sorted(
-        wanted, key=lambda w: (w[0].line, -w[0].column)
-    ):  # from right to left: columns to the left stay
+    # from right to left: columns to the left stay
+    for node, budget, amount in sorted(wanted, key=lambda w: (w[0].line, -w[0].column)):
         line = lines[node.line - 1]
         found, start = _LIMIT.fullmatch(node.text), line.find(node.text, node.column - 1)
         if found is None or start < 0:  # written with escapes, or over several lines: left as it is

@@ -115,9 +115,8 @@ def _tell_github(report: CheckReport, to_stderr: bool) -> None:
         from rebalsim.reports.check_to_markdown import render as to_markdown
 
         try:
-            with Path(summary).open(
-                "a", encoding="utf-8", errors="backslashreplace"
-            ) as file:  # other steps' summaries stand there already
+            # other steps' summaries stand there already
+            with Path(summary).open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(to_markdown(report))
         except OSError as e:
             raise InputError(

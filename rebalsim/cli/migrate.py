@@ -135,9 +135,8 @@ class Phase:
         self.over = OverSeeds()
         self.surprises: tuple[str, ...] = ()
         self.actions: dict[str, int] = {}  # what set off pauses, in order of time
-        self.gone: dict[
-            str, dict[str, int]
-        ] = {}  # group → who did not come back → in how many seeds
+        # group → who did not come back → in how many seeds
+        self.gone: dict[str, dict[str, int]] = {}
         for seed in range(scenario.seed, scenario.seed + spread_seeds(scenario)):
             run = run_once(scenario, seed)
             if not self.over.seeds:

@@ -357,9 +357,8 @@ def _samples(plan: Any) -> str:
     for base in plan.bases:
         story = story_of(base.text.encode(), base.file)
         for variant in plan.variants or story.variants:
-            with contextlib.suppress(
-                RebalsimError
-            ):  # what is wrong with a point is told as that point's error
+            # what is wrong with a point is told as that point's error
+            with contextlib.suppress(RebalsimError):
                 if is_sampled(story.scenario(variant)):
                     found[variant] = None
     return f"{' and '.join(found)} {'runs' if len(found) == 1 else 'run'}" if found else ""

@@ -39,9 +39,8 @@ class PointSaid:
     broken: tuple[str, ...]  # the budgets it breaks
     objectives: tuple[float | None, ...]
     is_on_front: bool
-    metrics: dict[
-        str, tuple[float | None, float | None, float | None]
-    ]  # p50, p95 and the worst over the seeds
+    # p50, p95 and the worst over the seeds
+    metrics: dict[str, tuple[float | None, float | None, float | None]]
     settles: str = ""  # at once | slowly | never: of the worst seed
     fullest: float | None = (
         None  # share of its time that the member with the most partitions is busy, by arithmetic
@@ -123,13 +122,11 @@ class Answer:
     next_cheaper_budgets: tuple[BudgetSaid, ...]
     front: tuple[PointSaid, ...]
     tornado: tuple[Bar, ...]
-    shown: tuple[
-        PointSaid, ...
-    ]  # what the page can draw: all points of a small sweep, a plane and the front of a large one
+    # what the page can draw: all points of a small sweep, a plane and the front of a large one
+    shown: tuple[PointSaid, ...]
     is_all_shown: bool
-    curves: dict[str, list[float]] = field(
-        default_factory=dict
-    )  # run prefix → the main metric's values at 0 … 100 % of the seeds
+    # run prefix → the main metric's values at 0 … 100 % of the seeds
+    curves: dict[str, list[float]] = field(default_factory=dict)
     heat: tuple[str, ...] = ()
     show: str = ""
     first_seed: int = 1

@@ -16,10 +16,8 @@ class ClientConfig:
     group_protocol: str = "classic"  # classic | consumer
     group_instance_id: str | None = None
     group_remote_assignor: str | None = None
-    partition_assignment_strategy: tuple[str, ...] = (
-        "range",
-        "cooperative-sticky",
-    )  # registry names, or module:function
+    # registry names, or module:function
+    partition_assignment_strategy: tuple[str, ...] = "range", "cooperative-sticky"
     session_timeout_us: int = 45 * SECOND
     heartbeat_interval_us: int = 3 * SECOND
     max_poll_interval_us: int = 5 * MINUTE

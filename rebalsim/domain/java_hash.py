@@ -120,9 +120,8 @@ def hash_ordered(
     one in the order given.
     """
     given = list(keys)
-    if (
-        9 <= len(given) <= 24
-    ):  # few enough that a crowded bucket could double the table before its size does
+    # few enough that a crowded bucket could double the table before its size does
+    if 9 <= len(given) <= 24:
         crowded: JavaHashMap[K, None] = JavaHashMap(hash_of, capacity)
         for key in given:
             crowded.put(key, None)
@@ -149,9 +148,8 @@ class _Table(MutableMapping[K, V], Generic[K, V]):
     def __init__(self, hash_of: Callable[[K], int], capacity: int) -> None:
         self._hash_of = hash_of
         self._capacity = capacity
-        self._entries: dict[
-            K, list[Any]
-        ] = {}  # key → [value, hash as the bucket function wants it, rank]
+        # key → [value, hash as the bucket function wants it, rank]
+        self._entries: dict[K, list[Any]] = {}
         self._keys: list[K] | None = None  # in order; None until somebody looks
         self._codes: list[int] = []  # of the same keys: bucket and rank as one number
         self._lent = False  # an iterator may still be walking over _keys
@@ -265,9 +263,8 @@ class JavaHashMap(_Table[K, V]):
 
     def __init__(self, hash_of: Callable[[Any], int] = string_hash, capacity: int = 16) -> None:
         super().__init__(hash_of, capacity)
-        self._lengths: dict[
-            int, int
-        ] = {}  # bucket → keys in it, counted while the table is smaller than 64
+        # bucket → keys in it, counted while the table is smaller than 64
+        self._lengths: dict[int, int] = {}
 
     @classmethod
     def copy_of(

@@ -55,9 +55,8 @@ class Machine:
     advance.
     """
 
-    beat_late: Draw = Draw(
-        "uniform", 1 * MS, 4 * MS
-    )  # an idle member's beat comes so much later than an interval after the last
+    # an idle member's beat comes so much later than an interval after the last
+    beat_late: Draw = Draw("uniform", 1 * MS, 4 * MS)
     service_us: int = 500  # a broker turns to a connection's next request so long after an answer
     connect_us: int = 10 * MS  # a client's new connection takes so much longer than its round trips
     first_fetch_us: int = 6 * MS  # the answer with a partition's first records takes so much longer
@@ -65,9 +64,8 @@ class Machine:
     # how often that poll() reads the answer to an OffsetFetch sent at its end (30 of 43 recorded)
     spends_wake_up: float = 0.7
     tick_late_us: int = 500  # the heartbeat thread's looks are retry.backoff.ms and this apart
-    rebalance_work: Draw = (
-        Draw()
-    )  # a round trip of a rebalance's requests takes so much longer than a beat's
+    # a round trip of a rebalance's requests takes so much longer than a beat's
+    rebalance_work: Draw = Draw()
     # Kafka's asynchronous consumer (the consumer protocol's), whose threads wait for whole
     # milliseconds:
     async_beat_late_us: int = 240  # a beat comes so much late where records flow …
@@ -75,20 +73,16 @@ class Machine:
     async_wait_late_us: int = (
         100  # poll() waits so much longer than it means to (0.05 to 0.13 ms over 169 polls)
     )
-    async_turn_us: int = (
-        1 * MS
-    )  # … and is woken so long after an event of its own for which there is nothing to fetch
+    # … and is woken so long after an event of its own for which there is nothing to fetch
+    async_turn_us: int = 1 * MS
     # its background thread commits for a rebalance, or acknowledges it, so long after the news
     async_act_us: int = 1300
-    async_rejoin_us: int = (
-        5 * MS
-    )  # … and joins anew so long after all was lost (10 recorded, 0 to 13)
-    async_fetch_us: int = (
-        2 * MS
-    )  # records that lie ready take so much longer to come than those that are waited for
-    async_lookup_us: int = (
-        2 * MS
-    )  # a partition leader takes so long to say what it knows of an offset
+    # … and joins anew so long after all was lost (10 recorded, 0 to 13)
+    async_rejoin_us: int = 5 * MS
+    # records that lie ready take so much longer to come than those that are waited for
+    async_fetch_us: int = 2 * MS
+    # a partition leader takes so long to say what it knows of an offset
+    async_lookup_us: int = 2 * MS
     async_first_fetch_us: int = 10 * MS  # a partition's first records take so much longer
     # Its two threads run a race at each event: the application is woken, and may look before the
     # event is marked complete. How often it does

@@ -80,9 +80,8 @@ class Topic:
     weights: tuple[float, ...] = ()  # share per partition; empty: equal
     record_bytes: int = 1_000
     topic_id: str = ""
-    replicas: tuple[
-        tuple[int, ...], ...
-    ] = ()  # per partition its brokers, leader first; empty: any broker may lead
+    # per partition its brokers, leader first; empty: any broker may lead
+    replicas: tuple[tuple[int, ...], ...] = ()
     has_leader_epochs: bool = True
     exists_from_start: bool = True
     backlog: int = 0  # records per partition that wait at the start

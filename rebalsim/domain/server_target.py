@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 from rebalsim.domain.java_hash import copied_set_capacity, hash_ordered, int_hash, uuid_hash
 
-Target = Mapping[
-    str, Sequence[int]
-]  # topic id → partitions, both in the order of Java's map and set
+# topic id → partitions, both in the order of Java's map and set
+Target = Mapping[str, Sequence[int]]
 Targets = dict[str, Target]  # by member id
 
 

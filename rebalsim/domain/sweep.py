@@ -10,9 +10,8 @@ from typing import Literal
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.draws import Draw
 
-Kind = Literal[
-    "number", "duration", "text"
-]  # how an axis' values compare and print; durations are µs
+# how an axis' values compare and print; durations are µs
+Kind = Literal["number", "duration", "text"]
 
 
 WAIT_FOR_WORKERS_S = 600.0  # how long a cluster may be without any worker before a sweep gives up

@@ -36,9 +36,8 @@ class _Cast:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        namesakes: dict[
-            str, list[Consumer]
-        ] = {}  # by name: comparing namesakes is cheaper than hashing everybody
+        # by name: comparing namesakes is cheaper than hashing everybody
+        namesakes: dict[str, list[Consumer]] = {}
         for consumer in _told(scenario):
             same = namesakes.setdefault(consumer.name, [])
             if consumer not in same:
@@ -219,9 +218,8 @@ def selected_assignor(consumers: list[Consumer]) -> str:
         choice = next(name for name in listed if name in common)
         votes[choice] = votes.get(choice, 0) + 1
     most = max(votes.values())
-    return next(
-        name for name in hash_ordered(votes) if votes[name] == most
-    )  # a tie: the HashMap's first
+    # a tie: the HashMap's first
+    return next(name for name in hash_ordered(votes) if votes[name] == most)
 
 
 # ---------------------------------------------------------------------------------- topics and work

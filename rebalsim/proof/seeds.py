@@ -266,9 +266,8 @@ def _alive(analysis: Analysis, group: str) -> dict[str, None]:
         elif kind is ev.ConsumerExited or (
             kind is ev.MemberStateChanged and event.side == "client" and event.after == "FATAL"
         ):
-            alive.pop(
-                event.consumer, None
-            )  # whoever polls on after a fatal error is in no group any more
+            # whoever polls on after a fatal error is in no group any more
+            alive.pop(event.consumer, None)
     return alive
 
 
@@ -285,9 +284,8 @@ def _only_statics(analysis: Analysis, group: str) -> bool:
 def difference(lazy: Trace, dense: Trace) -> str:
     """The first line in which two traces of one story differ, empty if none."""
     for number, (one, other) in enumerate(zip(lines_for(lazy), lines_for(dense))):
-        if (
-            one != other and number
-        ):  # the header counts the events, and would only say that something differs
+        # the header counts the events, and would only say that something differs
+        if one != other and number:
             return (
                 f"dense and lazy differ in line {number + 1}:\n  lazy:  {one[:300]}\n  dense: "
                 f"{other[:300]}"

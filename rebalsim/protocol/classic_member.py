@@ -205,9 +205,8 @@ class ClassicMember:
                     reason=f"encountered {error.name} from SyncGroup response",
                 )
             return After.RETRY
-        if (
-            error in _FATAL or error is Error.COORDINATOR_LOAD_IN_PROGRESS
-        ):  # the latter is unexpected: a KafkaException
+        # the latter is unexpected: a KafkaException
+        if error in _FATAL or error is Error.COORDINATOR_LOAD_IN_PROGRESS:
             return After.FATAL
         return After.LATER
 

@@ -74,9 +74,10 @@ def heartbeat(
                     error=refused.error.name,
                 )
             )
+        # a thrown error does not wait
         effects.append(
             Reply(number, ConsumerGroupHeartbeatResponse(refused.error, text=refused.text))
-        )  # a thrown error does not wait
+        )
         return effects
     tell_state(group, state, effects)
     effects.append(Reply(number, response, True))

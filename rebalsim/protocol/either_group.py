@@ -70,9 +70,8 @@ class EitherGroup:
     policy: str = "bidirectional"
     topics: TopicsImage = NO_TOPICS
     offsets: dict[Any, Any] = field(default_factory=dict)  # while it is a consumer group
-    awaited_joins: dict[str, None] = field(
-        default_factory=dict
-    )  # of classic members in it; their timers outlive it, as in Kafka
+    # of classic members in it; their timers outlive it, as in Kafka
+    awaited_joins: dict[str, None] = field(default_factory=dict)
     group: ClassicGroup | ConsumerGroup = field(init=False)
 
     def __post_init__(self) -> None:
@@ -498,9 +497,8 @@ def _downgraded(
     ]
     answers = [e for e in kept if isinstance(e, Reply)]
     kept = [e for e in kept if not isinstance(e, Reply)]
-    _become_classic(
-        either, group, remaining, group.epoch - 1, "member leaving", now_us, kept
-    )  # there was no such bump
+    # there was no such bump
+    _become_classic(either, group, remaining, group.epoch - 1, "member leaving", now_us, kept)
     return kept + answers
 
 
@@ -547,9 +545,8 @@ def _become_classic(
         )
     made.protocol = made.selected_protocol()
     for old in made.ordered():
-        target = group.targets.get(
-            old.member_id, {}
-        )  # in the order of its map, which an upgrade later finds again
+        # in the order of its map, which an upgrade later finds again
+        target = group.targets.get(old.member_id, {})
         old.assignment = either.dialect.assignment(group.still_there(target))
         made.arm(old, old.session_timeout_us, now_us, effects)
     either.group = made

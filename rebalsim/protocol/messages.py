@@ -77,9 +77,8 @@ class SyncGroupRequest:
     generation: int
     protocol_type: str | None = "consumer"
     protocol: str | None = None
-    assignments: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # by member id; empty but for the leader's
+    # by member id; empty but for the leader's
+    assignments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -62,9 +62,8 @@ def render_catalogue(entries: dict[str, list[Entry]], width: int = 79) -> str:
 
 def _sentence(title: str) -> str:
     first = title.split(" ", 1)[0]
-    return (
-        title[:1].upper() + title[1:] if first.isalpha() and first.islower() else title
-    )  # not Client.rack, not OnPartitionsAssigned
+    # not Client.rack, not OnPartitionsAssigned
+    return title[:1].upper() + title[1:] if first.isalpha() and first.islower() else title
 
 
 def _wrap(text: str, width: int, indent: str) -> list[str]:

@@ -92,15 +92,13 @@ class Comparison:
 
     file: str
     changes: tuple[Change, ...] = ()
-    reasons: Mapping[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # (file, variant) → what changed besides the figures
+    # (file, variant) → what changed besides the figures
+    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
     max_regression: float | None = None  # a share; None: changes are only told
     gone: tuple[str, ...] = ()  # files of the baseline that were not checked
     rebalsim: str = ""  # the version that wrote it
-    lines: Mapping[tuple[str, str], int] = field(
-        default_factory=dict
-    )  # (file, variant) → where the file says what changed
+    # (file, variant) → where the file says what changed
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def line_of(self, change: Change) -> int:
         """Where a regression is told of: at the setting that changed, if the file says it."""

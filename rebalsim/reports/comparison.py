@@ -21,10 +21,8 @@ from rebalsim.words.times import say_duration
 LEAST = "*"  # marks the least of a row; ✓ and ✗ are for budgets alone
 ALIKE = 0.02  # values closer than this share of the larger one are no difference worth marking
 _BESIDE = ("least_moves",)  # told beside another metric, not in a row of their own
-BEHIND_SHARE, BEHIND_EACH = (
-    20,
-    10,
-)  # lag at the end is told from a twentieth of its peak and ten records a partition on
+# lag at the end is told from a twentieth of its peak and ten records a partition on
+BEHIND_SHARE, BEHIND_EACH = 20, 10
 OTHER_START_US = 1_000_000
 LOSSES = ("skipped",)  # what is lost for good: any of it is worth a warning
 _OF_PAUSES = ("longest_pause", "p50_partition_pause", "p95_partition_pause", "partition_seconds")

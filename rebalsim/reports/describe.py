@@ -235,9 +235,8 @@ class Handled:
         if self.a.header.source != "simulated" or arrivals is None:
             handed = self.by(p, at_us)
             return None if handed is None else handed + round(lag)
-        before = max(
-            0.0, corners[0][1] - arrivals.count(corners[0][0])
-        )  # what was there before the start
+        # what was there before the start
+        before = max(0.0, corners[0][1] - arrivals.count(corners[0][0]))
         return round(arrivals.count(at_us) + before)
 
 

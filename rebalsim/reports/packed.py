@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 BASE = 44
-DIGITS = "".join(
-    c for c in map(chr, range(33, 127)) if c not in "\"'\\<>&"
-)  # the first half ends a number, the second half goes on with it
+# the first half ends a number, the second half goes on with it
+DIGITS = "".join(c for c in map(chr, range(33, 127)) if c not in "\"'\\<>&")
 
 
 def pack(rows: Iterable[Sequence[int]]) -> str:

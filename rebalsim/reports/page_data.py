@@ -233,9 +233,8 @@ def _pause(p: Pause, a: Analysis, texts: Once, pauses: Once, shapes: Once) -> in
     one disturbance have in common is a shape: [owner before, owner after, cause, hint, how many
     numbers of phases, kind, text, …, events in steps].
     """
-    is_alone = (
-        p.why is PauseStart.CALLBACK
-    )  # one phase, which is the cause as well: all of the sentence stands in it
+    # one phase, which is the cause as well: all of the sentence stands in it
+    is_alone = p.why is PauseStart.CALLBACK
     told_phases = (
         [tell_standstill(p)]
         if is_alone

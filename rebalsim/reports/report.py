@@ -61,9 +61,8 @@ class VariantReport:
     analysis: Analysis
     heading: str = ""  # the name with its assignor: `eager (range)`
     file: str = ""  # where it comes from
-    spread: Mapping[str, Spread] = field(
-        default_factory=dict
-    )  # metric → over seeds; empty: one run only
+    # metric → over seeds; empty: one run only
+    spread: Mapping[str, Spread] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what the variant changed or dropped, in sentences
     by_seed: BySeed = BySeed()
     remedies: tuple[Remedy, ...] = ()  # what was tried and helps, the best of each pause first
@@ -95,9 +94,8 @@ class Report:
     seed: int | None = None
     version: str = ""  # of rebalsim
     command: str = ""  # what repeats it
-    pairs: tuple[
-        tuple[int, int], ...
-    ] = ()  # a comparison: which variant is held against which, before and after
+    # a comparison: which variant is held against which, before and after
+    pairs: tuple[tuple[int, int], ...] = ()
     budgets: tuple[BudgetResult, ...] = ()
     notes: tuple[str, ...] = ()
 

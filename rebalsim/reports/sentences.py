@@ -22,10 +22,8 @@ from rebalsim.reports.waits_told import until
 from rebalsim.words.lists import joined, listed, plural
 from rebalsim.words.times import say_duration
 
-SMALL_SHARE, SMALL_US = (
-    50,
-    100_000,
-)  # a phase shorter than a 50th of the pause, or than this, is told with the rest
+# a phase shorter than a 50th of the pause, or than this, is told with the rest
+SMALL_SHARE, SMALL_US = 50, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,8 @@ def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together
     time: that one, and the others.
     """
     found: dict[tuple[object, ...], list[Together]] = {}
-    times: dict[
-        tuple[object, ...], list[tuple[int, int]]
-    ] = {}  # when those of a kind were: none of them meet, but for a tenth
+    # when those of a kind were: none of them meet, but for a tenth
+    times: dict[tuple[object, ...], list[tuple[int, int]]] = {}
     for group in groups:
         p = group.first
         key: tuple[object, ...] = (p.group, p.is_open, p.cause.kind, _course(p))

@@ -309,10 +309,11 @@ class Canvas:
             else:
                 kind = BY_LETTER[code]
                 self.kinds[kind] = None
+                # the next pause's letter
                 rest = "".join(
                     code if at in begins else LOOKS[kind].fill
                     for at in range(column + 1, column + length)
-                )  # the next pause's letter
+                )
                 bar.add(code + rest, LOOKS[kind].style)
         return bar
 

@@ -48,9 +48,8 @@ def _budget(c: Checked) -> dict[str, Any]:
     severity = "info" if c.level == "warn" else "minor" if c.outcome == "inconclusive" else "major"
     said = f"{c.variant}: {c.name} is {state}: {say_against(c)}. {c.because}".strip()
     issue = _issue(f"budget-{state}", said, c.file, c.line, severity)
-    issue["fingerprint"] = _print(
-        c.file, c.variant, c.name, state
-    )  # figures change with every setting, what is broken does not
+    # figures change with every setting, what is broken does not
+    issue["fingerprint"] = _print(c.file, c.variant, c.name, state)
     return issue
 
 

@@ -27,9 +27,8 @@ class Family:
     kind: str  # gauge | counter | histogram
     meaning: str
     unit: str = ""
-    samples: list[tuple[str, dict[str, str], float]] = field(
-        default_factory=list
-    )  # (suffix, labels, value)
+    # (suffix, labels, value)
+    samples: list[tuple[str, dict[str, str], float]] = field(default_factory=list)
 
 
 def render(report: Report) -> str:

@@ -18,9 +18,8 @@ from rebalsim.reports.report import Report, VariantReport
 from rebalsim.trace import events as ev
 
 Event = dict[str, Any]
-SCRIPT, COORDINATOR, MEMBERS, PARTITIONS = range(
-    1, 5
-)  # the processes of a variant, in the order in which they are shown
+# the processes of a variant, in the order in which they are shown
+SCRIPT, COORDINATOR, MEMBERS, PARTITIONS = range(1, 5)
 _TITLES = {
     SCRIPT: "script",
     COORDINATOR: "coordinator",

@@ -45,9 +45,8 @@ class ScriptReader:
 
     def read(self, entries: tuple[Written, ...]) -> tuple[Action, ...]:
         ids: dict[str, int] = {}
-        moments: list[
-            tuple[int, int, int, Action | None, Written, str]
-        ] = []  # when, which entry, which repeat
+        # when, which entry, which repeat
+        moments: list[tuple[int, int, int, Action | None, Written, str]] = []
         last_us, last_line = 0, 0
         for number, entry in enumerate(entries):
             line = entry.node.line

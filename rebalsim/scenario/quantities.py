@@ -155,9 +155,8 @@ def say_us(us: float) -> str:
         amount, left = divmod(left, of)
         if amount:
             parts.append(f"{amount}{unit}")
-    if (
-        len(parts) == 2 and parts[0].endswith("s") and parts[1].endswith("ms")
-    ):  # 1.5s rather than 1s500ms
+    # 1.5s rather than 1s500ms
+    if len(parts) == 2 and parts[0].endswith("s") and parts[1].endswith("ms"):
         return f"{us / SECOND:.3f}".rstrip("0") + "s"
     return "".join(parts)
 

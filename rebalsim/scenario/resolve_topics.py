@@ -29,9 +29,8 @@ class TopicResolver(ClusterResolver):
         for name in named.node.keys:
             written = named.values.get(name)
             if written is None or "partitions" not in written:
-                made[name] = Topic(
-                    name, MAX_PARTITIONS
-                )  # what is wrong with it is said already; whoever names it means it
+                # what is wrong with it is said already; whoever names it means it
+                made[name] = Topic(name, MAX_PARTITIONS)
                 continue
             total += written.get("partitions")
             steps += steps_of(written.get("rate", ()), self.story.get("horizon", DAY))

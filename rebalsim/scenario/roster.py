@@ -46,9 +46,8 @@ class Roster:
     deployed_to_all: list[Written] = field(default_factory=list)
     spare: int = 0  # the next number for a new name
     streams: Written | None = None  # the Streams application that it is
-    static_ids: dict[str, str] = field(
-        default_factory=dict
-    )  # instance id → who has it, once somebody asked
+    # instance id → who has it, once somebody asked
+    static_ids: dict[str, str] = field(default_factory=dict)
     base: tuple[Written, ...] = ()  # the group's own layers, for those who join later
     overrides: dict[str, tuple[Written, ...]] = field(default_factory=dict)
 

@@ -97,9 +97,8 @@ class Story:
         """The budgets on metrics that exist; what is wrong with the others is a problem."""
         if not budgets:
             return ()
-        from rebalsim.scenario.metric_names import (
-            fitted,
-        )  # the registry is only worth its import where there are budgets
+        # the registry is only worth its import where there are budgets
+        from rebalsim.scenario.metric_names import fitted
 
         good: list[Budget] = []
         for budget in budgets:
@@ -210,9 +209,8 @@ class Story:
             for path, value in variant.sets:
                 wrong = Problems()
                 changed = put(changed, path.text, value, path.source, wrong)
-                problems.items += [
-                    path.problem(p.message) for p in wrong.items
-                ]  # a path's problems stand at the path
+                # a path's problems stand at the path
+                problems.items += [path.problem(p.message) for p in wrong.items]
             for one in self.overrides:
                 changed = override(changed, one, problems)
             written = SCENARIO.read(changed, problems)

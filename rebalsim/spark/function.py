@@ -139,6 +139,5 @@ def register_function(spark: Any) -> None:
     """Make the SQL function `rebalsim` known to this session."""
     from pyspark.sql.functions import udtf
 
-    spark.udtf.register(
-        "rebalsim", udtf(RebalsimFunction, useArrow=False)
-    )  # rows: neither pandas nor its types
+    # rows: neither pandas nor its types
+    spark.udtf.register("rebalsim", udtf(RebalsimFunction, useArrow=False))

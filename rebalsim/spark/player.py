@@ -50,9 +50,8 @@ def parse_run_name(name: str) -> tuple[int, str, int]:
     return int(point), variant, int(seed)
 
 
-Played = tuple[
-    str, Scenario | None, Run | None, str, str
-]  # variant, scenario, run, kind of error, error
+# variant, scenario, run, kind of error, error
+Played = tuple[str, Scenario | None, Run | None, str, str]
 
 
 def _fault(error: BaseException, limit_s: float) -> tuple[str, str]:

@@ -72,16 +72,13 @@ class _Translation:
         self.document = document
         self.group: str = str(document["name"])  # the real one carries a stamp
         self.out: list[ev.TraceEvent] = []
-        self.entered: dict[
-            str, tuple[str, tuple[Partition, ...]]
-        ] = {}  # member → callback it is in
+        # member → callback it is in
+        self.entered: dict[str, tuple[str, tuple[Partition, ...]]] = {}
         self.owned: dict[str, dict[Partition, None]] = {}
-        self.unread: dict[
-            str, dict[Partition, tuple[int, str]]
-        ] = {}  # member → partition → when and how its position was found
-        self.synced: dict[
-            str, ev.AssignmentReceived
-        ] = {}  # member → an assignment whose partitions are still to be told
+        # member → partition → when and how its position was found
+        self.unread: dict[str, dict[Partition, tuple[int, str]]] = {}
+        # member → an assignment whose partitions are still to be told
+        self.synced: dict[str, ev.AssignmentReceived] = {}
         self.sent: dict[tuple[str, int, str, int], int] = {}
         self.delivered: dict[Partition, int] = {}  # one past the last offset anybody was handed
         self.killed: dict[str, int] = {}
@@ -352,9 +349,8 @@ def _grown(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
 
 
 def _state(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
-    if (
-        e["after"] == "LEAVING" and who in s.hanging
-    ):  # only max.poll.interval.ms makes a member leave in the middle of a batch
+    # only max.poll.interval.ms makes a member leave in the middle of a batch
+    if e["after"] == "LEAVING" and who in s.hanging:
         s.out.append(ev.PollExpired(at, who))
         s.out.append(ev.LeaveSent(at, who, "consumer poll timeout has expired."))
     s.out.append(

@@ -23,9 +23,8 @@ class TopicFacts:
     rates: tuple[tuple[int, float, bool], ...] | None = None  # of the whole topic; None: unknown
     weights: tuple[float, ...] = ()
     record_bytes: int = -1
-    growth: tuple[
-        tuple[int, int], ...
-    ] = ()  # (from µs, partitions): later counts, over which records then spread
+    # (from µs, partitions): later counts, over which records then spread
+    growth: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True)
@@ -64,9 +63,8 @@ class ConsumerFacts:
     is_auto_commit: bool | None = None
     auto_commit_us: int = -1  # its interval, where it is automatic
     commit: str = ""  # else: none, or how the application commits with its batches
-    awaits: tuple[
-        str, ...
-    ] = ()  # topics it subscribes to, by name or pattern, that are not there all the time
+    # topics it subscribes to, by name or pattern, that are not there all the time
+    awaits: tuple[str, ...] = ()
     former: tuple[FormerFacts, ...] = ()  # what it ran with before, ascending
     max_poll_records: int = -1
 

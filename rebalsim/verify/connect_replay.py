@@ -115,9 +115,8 @@ class ConnectDrive(Drive):
     restarts: list[tuple[int, str]] = field(default_factory=list)  # connectors, over REST
     specs: dict[tuple[str, int], Consumer] = field(default_factory=dict)  # worker, life → settings
     twins: dict[str, str] = field(default_factory=dict)  # a later process → the worker's name
-    processes: dict[str, list[tuple[str, int]]] = field(
-        default_factory=dict
-    )  # of a worker, in turn: who plays each of its lives, and which of his own that is
+    # of a worker, in turn: who plays each of its lives, and which of his own that is
+    processes: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def begin(self, world: World) -> None:
         cluster = world.clusters[GROUP]

@@ -118,9 +118,8 @@ class Replay:
         self.place = place
         self.steps: list[Line] = conversation["steps"]
         self.end: int = conversation["end"]
-        self.ids: dict[
-            str, str
-        ] = {}  # of topics that ever were; a deleted one does not return under its name
+        # of topics that ever were; a deleted one does not return under its name
+        self.ids: dict[str, str] = {}
         self.images = 0
         self.group = ConsumerGroup(
             "g",
@@ -152,9 +151,8 @@ class Replay:
                 self.timers.apply(
                     rules.metadata_changed(self.group, self._image(step["topics"]), t * MS)
                 )
-                if (
-                    self.images == 2
-                ):  # the first update that this coordinator ever gets counts as one with new topics
+                # the first update that this coordinator ever gets counts as one with new topics
+                if self.images == 2:
                     self.group.newest_topics_version = self.images
             elif step["do"] != "heartbeat":
                 yield self._offsets(step)

@@ -36,10 +36,8 @@ JITTERED_WORK = Draw("uniform", 0, 8 * MS)
 ASYNC_LATENCY = constantly(0.5 * MS)
 ASYNC_WRITE = constantly(1 * MS)
 ASYNC_JITTERED = Draw("uniform", 0.25 * MS, 1.1 * MS)
-LINGERS_US, APART_US = (
-    5 * MS,
-    MS // 10,
-)  # a producer lingers for 2 ms, and its batches arrive one by one
+# a producer lingers for 2 ms, and its batches arrive one by one
+LINGERS_US, APART_US = 5 * MS, MS // 10
 _STRIKES = {"close_begin": "close", "do_kill": "kill", "do_freeze": "freeze", "do_thaw": "thaw"}
 _DURATIONS = {
     "session.timeout.ms": "session_timeout_us",
@@ -238,9 +236,8 @@ def _async_drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer
             elif not life.acks_us:
                 life.acks_us = at
         elif what == "arrived" and key in lives and not lives[key].arrives_us:
-            lives[key].arrives_us = (
-                max(at, lives[key].joins_us) + number % MS
-            )  # those of one ms in the order told
+            # those of one ms in the order told
+            lives[key].arrives_us = max(at, lives[key].joins_us) + number % MS
         if what in ("arrived", "state"):
             ids.setdefault(key, event["id"])
     drive = Drive(

@@ -21,9 +21,8 @@ from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
 from rebalsim.verify.finding import Finding, of_cases, over_files
 
-Answer = Mapping[
-    str, Sequence[str]
-]  # partitions as the file writes them: an answer may be wrong in any way
+# partitions as the file writes them: an answer may be wrong in any way
+Answer = Mapping[str, Sequence[str]]
 SHOWN_WHOLE = 12  # larger groups are told by the members that differ
 
 
@@ -108,9 +107,8 @@ def _our_answer(name: str, step: dict[str, Any]) -> Answer | str:
 
 
 def _client_answer(assignor: ClientAssignor, step: dict[str, Any]) -> Answer:
-    in_chain = (
-        "generation" in step
-    )  # there, user data always holds what the subscription says; in single steps it may not
+    # there, user data always holds what the subscription says; in single steps it may not
+    in_chain = "generation" in step
     claims = []
     for member in step["members"]:
         owned = tuple(map(partition_named, member["owned"]))
@@ -146,9 +144,8 @@ def _server_answer(assignor: ServerAssignor, step: dict[str, Any]) -> Answer:
         target: dict[str, list[int]] = {}
         for partition in map(partition_named, member["target"]):
             target.setdefault(ids[partition.topic], []).append(partition.number)
-        subscribed = hash_ordered(
-            [ids[name] for name in member["topics"]], uuid_hash
-        )  # a set of ids, filled in the order of names
+        # a set of ids, filled in the order of names
+        subscribed = hash_ordered([ids[name] for name in member["topics"]], uuid_hash)
         members.append(
             ServerMember(member["id"], tuple(subscribed), member.get("instance"), target)
         )

@@ -231,9 +231,8 @@ class Play:
             seconds, why = waits, f"{why}, and the probe waits {waits} s"
         startup = next((p for p in self._probes() if p.kind == "startupProbe"), None)
         patience = startup.initial_delay + startup.period * startup.failures if startup else 0
-        if (
-            startup and seconds > 3 * patience // 4
-        ):  # a service that runs is not killed at its start
+        # a service that runs is not killed at its start
+        if startup and seconds > 3 * patience // 4:
             seconds, why = max(1, 3 * patience // 4), f"{why}, and its startupProbe waits no longer"
         return seconds, why
 

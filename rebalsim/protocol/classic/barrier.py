@@ -194,9 +194,8 @@ def _begin_generation(
                 )
             )
             member.join = None
-        group.arm(
-            member, member.session_timeout_us, now_us, out
-        )  # also of those who did not rejoin
+        # also of those who did not rejoin
+        group.arm(member, member.session_timeout_us, now_us, out)
         member.is_new = False
         group.pending_sync[member_id] = None
     group.awaiting_join = 0

@@ -38,9 +38,8 @@ class Member:
     timer: str
     assignment: Any = None
     join: int | None = None
-    displaced: tuple[
-        int, ...
-    ] = ()  # joins that a later one took the place of: nobody answers them, but a write that fails
+    # joins that a later one took the place of: nobody answers them, but a write that fails
+    displaced: tuple[int, ...] = ()
     sync: int | None = None
     is_new: bool = False
     heard_us: int = -1  # when its session timer was last set
@@ -81,12 +80,10 @@ class ClassicGroup:
     leader_id: str | None = None
     members: dict[str, Member] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)  # instance id → member id
-    pending: dict[str, str] = field(
-        default_factory=dict
-    )  # ids handed out with MEMBER_ID_REQUIRED → their timers
-    pending_sync: dict[str, None] = field(
-        default_factory=dict
-    )  # members of this generation without a SyncGroup so far
+    # ids handed out with MEMBER_ID_REQUIRED → their timers
+    pending: dict[str, str] = field(default_factory=dict)
+    # members of this generation without a SyncGroup so far
+    pending_sync: dict[str, None] = field(default_factory=dict)
     awaiting_join: int = 0
     supported: dict[str, int] = field(default_factory=dict)  # assignor → members that offer it
     new_member_added: bool = False
@@ -95,9 +92,8 @@ class ClassicGroup:
     initial_remaining_us: int = 0  # and what may follow it
     sync_generation: int = -1  # the generation the sync timer was set for; -1 if it is not set
     appends: int = 0
-    writing: dict[int, tuple[Any, Writing]] = field(
-        default_factory=dict
-    )  # append → its record and what follows
+    # append → its record and what follows
+    writing: dict[int, tuple[Any, Writing]] = field(default_factory=dict)
     persisted: Any = None  # the last group record that is in the log
     offsets: dict[Any, Any] = field(default_factory=dict)  # as of the last commit handed to the log
     persisted_offsets: dict[Any, Any] = field(default_factory=dict)
@@ -295,9 +291,8 @@ class ClassicGroup:
                     "the others"
                 )
         most = max(votes.values())
-        return next(
-            name for name in hash_ordered(votes) if votes[name] == most
-        )  # a tie: the HashMap's first
+        # a tie: the HashMap's first
+        return next(name for name in hash_ordered(votes) if votes[name] == most)
 
     def members_for_leader(self) -> tuple[JoinedMember, ...]:
         """Everybody with the metadata for the selected protocol, absent static members too."""

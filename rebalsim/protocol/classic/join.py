@@ -259,9 +259,8 @@ class StoredCreation:
     def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
         if error is Error.NONE:
             return
-        if (
-            error is Error.REQUEST_TIMED_OUT
-        ):  # the group is there, and its record may yet be: only whoever waits is told
+        # the group is there, and its record may yet be: only whoever waits is told
+        if error is Error.REQUEST_TIMED_OUT:
             for member in group.members.values():
                 if member.join == self.request:
                     member.join = ANSWERED
@@ -272,9 +271,8 @@ class StoredCreation:
                 member.join = None
                 group.awaiting_join -= 1
                 _refuse(self.request, answer_for(error), "", out)
-        if (
-            error is Error.NOT_COORDINATOR
-        ):  # the whole coordinator goes, and answers whoever else waits
+        # the whole coordinator goes, and answers whoever else waits
+        if error is Error.NOT_COORDINATOR:
             return
         if group.join_is_armed:
             out.append(CancelTimer(group.join_timer))

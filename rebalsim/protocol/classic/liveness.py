@@ -38,9 +38,8 @@ def heartbeat(
                         {"member_id": request.member_id, "api": "Heartbeat", "error": error.name},
                     )
                 )
-            out.append(
-                Reply(number, HeartbeatResponse(error))
-            )  # a thrown error does not wait for the log
+            # a thrown error does not wait for the log
+            out.append(Reply(number, HeartbeatResponse(error)))
             return
         member = group.members[request.member_id]
     member.heard_us = now_us

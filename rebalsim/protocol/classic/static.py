@@ -156,9 +156,8 @@ class StoredReplacement:
             return
         member.join = None
         group.awaiting_join -= 1
-        leader = (
-            group.leader_id if self.version >= 9 else self.leader_before
-        )  # old clients must not think that they lead
+        # old clients must not think that they lead
+        leader = group.leader_id if self.version >= 9 else self.leader_before
         out.append(
             Reply(
                 parked,

@@ -134,9 +134,8 @@ class StoredAssignment:
                     )
                 )
                 member.sync = None
-                group.arm(
-                    member, member.session_timeout_us, now_us, out
-                )  # it may have passed unheeded during the wait
+                # it may have passed unheeded during the wait
+                group.arm(member, member.session_timeout_us, now_us, out)
         group.enter(STABLE)
         out.append(Note("AssignmentStored", {"generation": group.generation}))
         out.append(

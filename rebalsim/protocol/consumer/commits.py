@@ -54,9 +54,8 @@ def check_fetch(group: ConsumerGroup, member_id: str | None, epoch: int) -> Erro
     epoch anybody may ask.
     """
     if member_id is None:
-        return (
-            Error.NONE if epoch < 0 else Error.UNKNOWN_SERVER_ERROR
-        )  # Kafka looks up null, and breaks
+        # Kafka looks up null, and breaks
+        return Error.NONE if epoch < 0 else Error.UNKNOWN_SERVER_ERROR
     member: Member | None = group.members.get(member_id)
     if member is None:
         return Error.UNKNOWN_MEMBER_ID

@@ -20,9 +20,8 @@ from rebalsim.protocol.consumer.member import Held, Member
 from rebalsim.protocol.consumer.topics import NO_TOPICS, Topic, TopicsImage
 
 MS = 1_000
-REFRESH_US = (
-    2_147_483_647 * MS
-)  # metadata is looked at unasked after so long (GroupMetadataManager): practically never
+# metadata is looked at unasked after so long (GroupMetadataManager): practically never
+REFRESH_US = 2_147_483_647 * MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,32 +79,27 @@ class ConsumerGroup:
     members: TimelineHashMap[str, Member] = field(default_factory=TimelineHashMap)
     targets: Targets = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)  # instance id → member id
-    owners: dict[str, dict[int, str]] = field(
-        default_factory=dict
-    )  # topic id → partition → member id
+    # topic id → partition → member id
+    owners: dict[str, dict[int, str]] = field(default_factory=dict)
     topic_counts: dict[str, int] = field(default_factory=dict)  # name → members that name it
     regex_counts: dict[str, int] = field(default_factory=dict)
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     regexes_are_due: bool = False  # a resolution is under way
     newest_topics_version: int = -1  # the image that last brought new topics
     assignor_counts: TimelineHashMap[str, int] = field(default_factory=TimelineHashMap)
-    metadata: dict[str, Topic] = field(
-        default_factory=dict
-    )  # of the subscribed topics, as at the last look
+    # of the subscribed topics, as at the last look
+    metadata: dict[str, Topic] = field(default_factory=dict)
     refresh_due_us: int = 0  # from then on a heartbeat looks at the metadata
     is_homogeneous: bool = (
         True  # as when a member last changed: what regular expressions match may be newer
     )
     reconciled: int = 0  # members that are reconciled to the assignment epoch
-    revocations: dict[str, tuple[int, int]] = field(
-        default_factory=dict
-    )  # member id → (epoch, timeout) of its rebalance timer
-    awaited_joins: dict[str, None] = field(
-        default_factory=dict
-    )  # classic members whose join timer runs
-    topic_names: dict[str, str] = field(
-        default_factory=dict
-    )  # topic id → name, of deleted topics too
+    # member id → (epoch, timeout) of its rebalance timer
+    revocations: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # classic members whose join timer runs
+    awaited_joins: dict[str, None] = field(default_factory=dict)
+    # topic id → name, of deleted topics too
+    topic_names: dict[str, str] = field(default_factory=dict)
     appends: int = 0
     interval_noted_for: int = -1  # the group epoch whose waiting for the interval was told
 

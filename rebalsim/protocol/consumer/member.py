@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from rebalsim.protocol.consumer.topics import NO_NAMES, Names
 
-Held = dict[
-    str, dict[int, int]
-]  # topic id → partition → the epoch at which it was given to this member (KIP-1251)
+# topic id → partition → the epoch at which it was given to this member (KIP-1251)
+Held = dict[str, dict[int, int]]
 
 AWAY = -2  # the epoch of a static member that left for a while
 

@@ -175,9 +175,8 @@ def _reconciled(
         member,
         epoch,
         target,
-        lambda topic: (
-            name_of.get(topic) in names
-        ),  # a deleted topic has no name any more, so it is given up
+        # a deleted topic has no name any more, so it is given up
+        lambda topic: name_of.get(topic) in names,
         not names,
         resubscribed,
         owned,
@@ -213,9 +212,8 @@ def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list
             1 if replaced is not None else 0,
             note("MemberAdded", member_id=member.member_id, how=how),
         )
-        group.install(
-            group.members.get(member.member_id), member
-        )  # itself, where it comes with another instance id than it had
+        # itself, where it comes with another instance id than it had
+        group.install(group.members.get(member.member_id), member)
         if replaced is not None and replaced.instance_id is not None:
             group.statics[replaced.instance_id] = member.member_id
     elif member is not admitted.member:
@@ -264,9 +262,8 @@ def remove(
     group.revocations.pop(member.member_id, None)
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
-    group.awaited_joins.pop(
-        member.member_id, None
-    )  # of a member that has turned to the new protocol, too
+    # of a member that has turned to the new protocol, too
+    group.awaited_joins.pop(member.member_id, None)
     effects.append(CancelTimer(join_timer(member.member_id)))
     effects.append(CancelTimer(sync_timer(member.member_id)))
     effects.append(

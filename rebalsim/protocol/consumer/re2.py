@@ -93,9 +93,8 @@ class _Translation:
         self.text = text
         self.at = 0
         self.out: list[str] = []
-        self.scopes: list[list[str]] = [
-            []
-        ]  # for each open group the flag groups that were opened within it
+        # for each open group the flag groups that were opened within it
+        self.scopes: list[list[str]] = [[]]
         self.begun: list[int] = []  # where each of them began in `out`
         self.names: dict[str, None] = {}
         self.can_repeat = False  # is there something before that an operator can repeat?

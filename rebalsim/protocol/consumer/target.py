@@ -45,9 +45,8 @@ def compute(group: ConsumerGroup, before: Member, member: Member, is_homogeneous
     for spec in entering:
         new = answered.get(spec.member_id, {})
         if new is spec.target or is_same(new, spec.target):
-            targets[spec.member_id] = (
-                spec.target
-            )  # no record is written, so the broker keeps the old map and with it the old order
+            # no record is written, so the broker keeps the old map and with it the old order
+            targets[spec.member_id] = spec.target
             continue
         targets[spec.member_id] = as_recorded(new)
         was = {(topic, p) for topic, numbers in spec.target.items() for p in numbers}

@@ -104,9 +104,8 @@ class _Sessions:
             return
         at = fact.at_us
         if 0 <= at - self.closed_us < AT_ONCE_US:
-            at = (
-                self.closed_us
-            )  # no handler kept it: its Cleanup came right after the fetchers' end
+            # no handler kept it: its Cleanup came right after the fetchers' end
+            at = self.closed_us
         self.began.member, self.began.generation = fact.member, fact.generation
         where = self.began.partitions
         self.out.append(
