@@ -99,6 +99,7 @@ replay: as-written
 """
 
 
+@pytest.mark.plain
 def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

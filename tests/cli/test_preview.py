@@ -89,6 +89,7 @@ def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
     assert "deploy twice, first with both" in result.stdout
 
 
+@pytest.mark.plain
 def test_the_headline_is_the_tables_figure_over_the_same_runs(tmp_path: Path) -> None:
     for versions in (
         [write(tmp_path / "new.yaml")],

@@ -185,6 +185,7 @@ def unpacked(text: str) -> list[list[int]]:
     return rows
 
 
+@pytest.mark.plain
 def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
     eager, other = one(bounced(50, 10, 40)), one(bounced(50, 10, 40, shift_us=1_500))
     page = to_html.render(
