@@ -11,9 +11,10 @@ from rebalsim.domain.errors import RebalsimError
 from rebalsim.incident.align import aligned
 from rebalsim.incident.costs import AsMeasured
 from rebalsim.incident.disturbance import last_us
-from rebalsim.incident.lives import CALLS, lives_of
+from rebalsim.incident.lives import lives_of
 from rebalsim.incident.replay import Held, hold
 from rebalsim.incident.took import waits_us
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.measured import Measured, beats_apart_ms, measure
 from rebalsim.worlds.logs.observation import GroupStory
 

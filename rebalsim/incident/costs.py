@@ -7,8 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from rebalsim.incident.lives import CALLS, Life
+from rebalsim.incident.lives import Life
 from rebalsim.incident.took import assignments_us, in_turn, revocations_us, waits_us
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.measured import NOTICEABLE_US, Measured, measure
 from rebalsim.worlds.logs.observation import GroupStory
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rebalsim.incident.lives import CALLS, Life
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.incident.lives import Life
+from rebalsim.worlds.logs.facts import CALLS, Fact
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
 

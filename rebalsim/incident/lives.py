@@ -22,7 +22,6 @@ AGAIN_US = 6_000  # from a poll() that finds its member thrown out to the group'
 TAKEN_IN_US = 1_500  # from a request's leaving to its group's first move
 SLOW_JOIN_US = 5_000_000  # a JoinGroup that is under way longer is another one's
 NEVER = 1 << 62
-CALLS = ("revoked", "assigned", "lost")  # of a listener
 MUCH_US = 1_000_000  # a poll loop that takes so long to come has been held up
 
 

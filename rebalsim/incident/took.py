@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from statistics import median_low
 
-from rebalsim.incident.lives import CALLS, MUCH_US, Life
+from rebalsim.incident.lives import MUCH_US, Life
 from rebalsim.worlds.logs.coarse_times import is_coarse
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import CALLS, Fact
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.stops import LONG_CLOSE_US

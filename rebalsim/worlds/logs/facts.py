@@ -43,6 +43,9 @@ class Fact:
     place: int = -1  # which of its stream's facts it is
 
 
+CALLS = ("revoked", "assigned", "lost")  # what a listener is called for
+
+
 def between(facts: Sequence[Fact], since_us: int, until_us: int) -> Sequence[Fact]:
     """Those of this time, both ends included; the facts are in order of time, or nearly so."""
     first = bisect_left(facts, since_us, key=_at)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import CALLS, Fact
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.voices import Voice
 
@@ -57,7 +57,7 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
 def _callbacks(found: Measured, facts: Sequence[Fact]) -> None:
     for f, following in pairwise(facts):
         ends = ("asking", "positioned", "callback-took", "leaving")
-        if f.partitions and f.what in ("revoked", "assigned", "lost") and following.what in ends:
+        if f.partitions and f.what in CALLS and following.what in ends:
             took = following.amount * 1_000 if following.what == "callback-took" else -1
             took = took if took >= 0 else following.at_us - f.at_us
             if 0 <= took < 600_000_000:
@@ -206,7 +206,7 @@ def news_of(facts: Sequence[Fact]) -> list[tuple[int, int]]:
             is_news = f.what == "poll-expired" or f.why == "STABLE>RECONCILING"
             settles = f.why in ACKNOWLEDGED
         else:
-            settles = f.what in ("assigned", "revoked", "lost")
+            settles = f.what in CALLS
             is_news = settles and f.at_us > settled + ONE_ANSWER_US
         if is_news and settled >= 0:
             found.append((settled, f.at_us))

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.stops import Stop
 from rebalsim.worlds.logs.voices import OF_JAVA, Voice
@@ -63,7 +64,7 @@ def _changes(voices: Sequence[Voice], stops: Sequence[Stop]) -> list[_Change]:
         changes += [
             _Change(_entered(voice, n), 1, f.what, voice, f.partitions)
             for n, f in enumerate(voice.facts)
-            if f.what in ("assigned", "revoked", "lost")
+            if f.what in CALLS
         ]
     return changes
 

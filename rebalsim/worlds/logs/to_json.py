@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.triggers import Trigger
@@ -33,7 +34,7 @@ def _group(story: GroupStory) -> Document:
             }
             for v in story.voices
             for f in v.facts
-            if f.what in ("assigned", "revoked", "lost") and f.partitions
+            if f.what in CALLS and f.partitions
         ],
         "pauses": [
             {

@@ -15,6 +15,7 @@ from rebalsim.trace.recording import assignor_names, protocol_of
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 from rebalsim.worlds.logs.coordinator_events import coordinator_events
 from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.observation import GroupStory, observe
 from rebalsim.worlds.logs.sources import Source
 from rebalsim.worlds.logs.voice_events import partition_of, voice_events
@@ -65,7 +66,7 @@ def _header(stories: Sequence[GroupStory], events: Sequence[TraceEvent], start: 
     voices = [v for s in stories for v in s.voices]
     for voice in voices:
         for f in voice.facts:
-            for name in f.partitions if f.what in ("assigned", "revoked", "lost") else ():
+            for name in f.partitions if f.what in CALLS else ():
                 p = partition_of(name)
                 topics[p.topic] = max(topics.get(p.topic, 0), p.number + 1)
     facts = {v.name: facts_of(v) for v in sorted(voices, key=lambda v: v.name)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs.dialects import Dialect
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import CALLS, Fact
 from rebalsim.worlds.logs.streams import Stream
 
 
@@ -137,7 +137,7 @@ def _settled(told: list[tuple[Dialect, Fact]]) -> list[Fact]:
 
 def _without_containers(facts: list[Fact]) -> list[Fact]:
     """Spring's lines stand in only where Kafka's own are missing."""
-    has_own = any(f.what in ("assigned", "revoked", "lost") for f in facts)
+    has_own = any(f.what in CALLS for f in facts)
     kept = []
     for fact in facts:
         if fact.what.startswith("container-"):
