@@ -58,6 +58,17 @@ def command(
     return exits.WITHIN
 
 
+def _opened(
+    name: str, variant: str | None, overrides: Sequence[str], seed: int | None, allow_code: bool
+) -> list[VariantReport]:
+    """A scenario's variants, played so; of anything else what it holds."""
+    from rebalsim.cli.sources import SCENARIO, kind_of, open_variants
+
+    if kind_of(name) != SCENARIO:
+        return open_variants(name, None, (), None, allow_code, has_spread=True)
+    return open_variants(name, variant, overrides, seed, allow_code, has_spread=True)
+
+
 def compared(
     before: str,
     after: str,
@@ -67,40 +78,19 @@ def compared(
     allow_code: bool = False,
 ) -> Report:
     """The report that holds the one against the other."""
-    from rebalsim.cli.sources import SCENARIO, kind_of, open_variants
+    from rebalsim.cli.sources import SCENARIO, kind_of
     from rebalsim.reports.report import Report
 
-    found: list[list[VariantReport]] = []
-    for name in (before, after):
-        is_story = kind_of(name) == SCENARIO
-        found.append(
-            open_variants(
-                name,
-                variant if is_story else None,
-                overrides if is_story else (),
-                seed if is_story else None,
-                allow_code,
-                has_spread=True,
-            )
-        )
+    found = [_opened(name, variant, overrides, seed, allow_code) for name in (before, after)]
     labels = _labels(before, after)
     columns: list[VariantReport] = []
-    pairs: list[tuple[int, int]] = []
-    for one, other in _pairs(found[0], found[1], before, after):
-        pairs.append((len(columns), len(columns) + 1))
-        for v, label, siblings in ((one, labels[0], found[0]), (other, labels[1], found[1])):
-            columns.append(
-                replace(
-                    v,
-                    name=label if len(siblings) == 1 else f"{label} {v.name}",
-                    heading=f"{label}: {v.title}",
-                )
-            )
-    turned = (
-        _settings(before, after, overrides, allow_code)
-        if kind_of(before) == kind_of(after) == SCENARIO
-        else ()
-    )
+    for both in _pairs(found[0], found[1], before, after):
+        for v, label, siblings in zip(both, labels, found):
+            name = label if len(siblings) == 1 else f"{label} {v.name}"
+            columns.append(replace(v, name=name, heading=f"{label}: {v.title}"))
+    pairs = tuple((place, place + 1) for place in range(0, len(columns), 2))
+    are_stories = kind_of(before) == kind_of(after) == SCENARIO
+    turned = _settings(before, after, overrides, allow_code) if are_stories else ()
     header = found[1][0].analysis.header
     words = [
         "rebalsim",
@@ -117,7 +107,7 @@ def compared(
         seed=header.seed,
         version=__version__,
         command=shlex.join([*words, *(["--seed", str(seed)] if seed is not None else [])]),
-        pairs=tuple(pairs),
+        pairs=pairs,
         notes=turned,
     )
 

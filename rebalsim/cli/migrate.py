@@ -271,8 +271,12 @@ def _pauses(phases: dict[str, Phase], migration: Migration) -> list[str]:
             "",
             *_table([[group if len(migration.before.groups) > 1 else "", *phases], *rows]),
         ]
+    return [*lines, "", *_remarks(phases, bool(migration.steps))]
+
+
+def _remarks(phases: dict[str, Phase], has_steps: bool) -> list[str]:
     said = [OF_THE_START]
-    if migration.steps:
+    if has_steps:
         said.append(
             "During is the deploy to the new protocol alone: the upgrades that come first are "
             "not in it."
@@ -282,17 +286,10 @@ def _pauses(phases: dict[str, Phase], migration: Migration) -> list[str]:
             "Whoever did not come back is no longer restarted either, and so its later restarts "
             "cost nothing."
         )
-    return [
-        *lines,
-        "",
-        *(
-            line
-            for text in said
-            for line in textwrap.wrap(
-                text, 77, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-            )
-        ),
-    ]
+    wrapper = textwrap.TextWrapper(
+        77, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )
+    return [line for text in said for line in wrapper.wrap(text)]
 
 
 def _by_action(phases: dict[str, Phase], migration: Migration) -> list[str]:

@@ -8,6 +8,7 @@ here are those of its light dress.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rebalsim.domain.answer import Answer, AxisSaid, PointSaid
@@ -147,6 +148,24 @@ def _value(answer: Answer, point: PointSaid) -> float | None:
     )
 
 
+def _field(
+    cell: Cell | None, variant: str, where: str, at: tuple[int, int], wide: int
+) -> Iterator[str]:
+    """One point's: its colour, what it says when it is pointed at, and its text."""
+    x, y = at
+    said = f"{where}: not played"
+    if cell:
+        point = f"point {cell.point.number}-{variant}"
+        said = f"{where}: {cell.point.error or cell.text} ({cell.point.verdict}, {point})"
+    yield (
+        f'<rect x="{x}" y="{y}" width="{wide}" height="{_ROW}" fill="{_color(cell)}" '
+        f'stroke="{_PAPER}"><title>{text_of(said)}</title></rect>'
+    )
+    if cell and cell.text:
+        is_light = (cell.strength is not None and cell.strength <= 0.5) or cell.text == "×"
+        yield _text(x + wide / 2, y + 17, cell.text, _INK if is_light else _PAPER, "middle")
+
+
 def _panel(
     answer: Answer,
     cells: dict[tuple[int, int], Cell],
@@ -165,30 +184,9 @@ def _panel(
     for j, label in enumerate(rows):
         parts.append(_text(x + left - 6, top + _ROW * j + 17, label, anchor="end"))
         for i, over in enumerate(across.labels):
-            cell = cells.get((i, j))
-            at = f'x="{x + left + wide * i}" y="{top + _ROW * j}" width="{wide}" height="{_ROW}"'
             where = f"{across.name} {over}" + (f", {down.name} {label}" if down else "")
-            said = (
-                f"{where}: {cell.point.error or cell.text} ({cell.point.verdict}, point "
-                f"{cell.point.number}-{variant})"
-                if cell
-                else f"{where}: not played"
-            )
-            parts.append(
-                f'<rect {at} fill="{_color(cell)}" '
-                f'stroke="{_PAPER}"><title>{text_of(said)}</title></rect>'
-            )
-            if cell and cell.text:
-                is_light = (cell.strength is not None and cell.strength <= 0.5) or cell.text == "×"
-                parts.append(
-                    _text(
-                        x + left + wide * i + wide / 2,
-                        top + _ROW * j + 17,
-                        cell.text,
-                        _INK if is_light else _PAPER,
-                        "middle",
-                    )
-                )
+            at = x + left + wide * i, top + _ROW * j
+            parts += _field(cells.get((i, j)), variant, where, at, wide)
     parts += [
         _text(x + left + wide * i + wide / 2, top + _ROW * len(rows) + 15, label, anchor="middle")
         for i, label in enumerate(across.labels)

@@ -115,31 +115,10 @@ class MemberResolver(LayerResolver):
         if written.section is CONNECT:
             shared, written = worker_parts(self, seat.layers, seat.deployed)
             return Parts({}, shared, written.get("starts_at", NOTHING), written)
-        for layer in seat.layers[1:]:
-            written = self._lay(written, layer)
-        asks_itself = protocol_of(written) == "consumer"
-        self.checks.own(written)
-        written = self._as_variant(written)
-        for layer in seat.deployed:
-            written = self._lay(written, layer)
-        if (
-            self.variant.base == "consumer"
-            and not asks_itself
-            and protocol_of(written) == "consumer"
-        ):  # not after a deploy to the classic protocol
-            written = self._for_consumer_protocol(written)
+        written = self._laid(seat)
         profile = self._client(written)
         written = self._for_client(written, profile)
-        if (
-            self.is_at_goal
-            and not profile.has_consumer_protocol
-            and (newer := first_with_consumer_protocol(profile.client)) is not None
-        ):
-            self.notes[
-                f"{profile.client} {profile.version} is played as {newer.version}, which is the "
-                "first that speaks the consumer protocol."
-            ] = None
-            profile = newer
+        profile = self._new_enough(profile)
         settings: Written | None = written.get("config")
         config = values_of(profile.config)
         if settings is not None:
@@ -170,6 +149,31 @@ class MemberResolver(LayerResolver):
         }
         self.checks.state(written.get("state"))
         return Parts(config, rest, written.get("starts_at", NOTHING), written)
+
+    def _laid(self, seat: Seat) -> Written:
+        """The seat's layers upon each other, with the variant's word."""
+        written = seat.layers[0]
+        for layer in seat.layers[1:]:
+            written = self._lay(written, layer)
+        asks_itself = protocol_of(written) == "consumer"
+        self.checks.own(written)
+        written = self._as_variant(written)
+        for layer in seat.deployed:
+            written = self._lay(written, layer)
+        # not after a deploy to the classic protocol
+        is_consumers = self.variant.base == "consumer" and protocol_of(written) == "consumer"
+        return self._for_consumer_protocol(written) if is_consumers and not asks_itself else written
+
+    def _new_enough(self, profile: ClientProfile) -> ClientProfile:
+        """Where a story is played at the goal of its upgrades: a client that speaks the protocol."""
+        newer = first_with_consumer_protocol(profile.client)
+        if not self.is_at_goal or profile.has_consumer_protocol or newer is None:
+            return profile
+        self.notes[
+            f"{profile.client} {profile.version} is played as {newer.version}, which is the "
+            "first that speaks the consumer protocol."
+        ] = None
+        return newer
 
     def _check_new_enough(
         self, profile: ClientProfile, settings: Written | None, written: Written

@@ -150,18 +150,7 @@ class Player:
         error: str,
         analyses: dict[str, Any],
     ) -> dict[str, Any]:
-        row: dict[str, Any] = dict.fromkeys(self._columns)
-        values = self.points.values(point)
-        row.update(
-            run=run_name(point, variant, seed),
-            scenario=self.points.base(point).name,
-            point=point,
-            variant=variant,
-            seed=seed,
-        )
-        for name in self._axes:
-            value = values[name]
-            row[name] = round(value) if name in self._whole and isinstance(value, float) else value
+        row = self._place(point, seed, variant)
         if scenario is not None:
             row.update(
                 consumers=rows.consumers_in(scenario),
@@ -171,29 +160,48 @@ class Player:
         row.update(verdict="error", error_kind=kind or None, error=error or None, budgets=[])
         if self.with_pauses:
             row["each_pause"] = []
-        if run is None or scenario is None:
-            return row
+        if run is not None and scenario is not None:
+            row.update(self._played(scenario, run, variant, analyses))
+        return row
+
+    def _place(self, point: int, seed: int, variant: str) -> dict[str, Any]:
+        """Which run it is, with its point's value on each axis."""
+        row: dict[str, Any] = dict.fromkeys(self._columns)
+        row.update(
+            run=run_name(point, variant, seed),
+            scenario=self.points.base(point).name,
+            point=point,
+            variant=variant,
+            seed=seed,
+        )
+        values = self.points.values(point)
+        for name in self._axes:
+            value = values[name]
+            row[name] = round(value) if name in self._whole and isinstance(value, float) else value
+        return row
+
+    def _played(
+        self, scenario: Scenario, run: Run, variant: str, analyses: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What it came to."""
+        plan = self.plan
         metrics = rows.measured(run.analysis)
         budgets = rows.judged(
-            self.plan.budgets if self.plan.has_budgets else scenario.budgets,
-            () if self.plan.has_budgets else scenario.expectations,
+            plan.budgets if plan.has_budgets else scenario.budgets,
+            () if plan.has_budgets else scenario.expectations,
             variant,
             analyses,
         )
         crossed = cross_zone_bytes(scenario, run.analysis)
-        row.update(metrics)
-        row.update(
-            budgets=budgets,
-            verdict=rows.overall(budgets),
-            settles=rows.settles(run.analysis),
-            cross_zone_bytes=crossed,
-            cost_per_hour=rows.cost_per_hour(
-                self.plan.costs, metrics, crossed, scenario.horizon_us
-            ),
-        )
-        if self.with_pauses:
-            row["each_pause"] = rows.pauses_of(run.analysis)
-        return row
+        return {
+            **metrics,
+            "budgets": budgets,
+            "verdict": rows.overall(budgets),
+            "settles": rows.settles(run.analysis),
+            "cross_zone_bytes": crossed,
+            "cost_per_hour": rows.cost_per_hour(plan.costs, metrics, crossed, scenario.horizon_us),
+            **({"each_pause": rows.pauses_of(run.analysis)} if self.with_pauses else {}),
+        }
 
 
 _PLAYERS: dict[tuple[str, bool], Player] = {}
