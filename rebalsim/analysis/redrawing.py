@@ -27,6 +27,8 @@ def is_within_redrawing(a: Findings, metric: str, s: Selection, room: float | No
         return False
     if metric == "lag_peak":
         return _is_peak_near(a, s, room)
+    if metric == "lag_peak_partition":
+        return _is_peak_of_one_near(a, s, room)
     if metric == "lag_at_end":
         return _is_end_near(a, s, room)
     return metric == "time_to_catch_up" and _is_catching_up_near(a, s, room)
@@ -40,6 +42,17 @@ def _is_peak_near(a: Findings, s: Selection, room: float) -> bool:
     peak, at = max(inside)
     by = sum(_moves_by(a, key, -at) for key in keys)
     reach = max(round(peak + by) - round(peak), round(peak) - round(peak - by))
+    return reach > 0 and abs(room) <= reach
+
+
+def _is_peak_of_one_near(a: Findings, s: Selection, room: float) -> bool:
+    least = most = peak = 0.0
+    for key in selected_keys(a, s):
+        for at, lag in a.lag_book.corners.get(key, ()):
+            if is_within(at, s):
+                by = _moves_by(a, key, at)
+                least, peak, most = max(least, lag - by), max(peak, lag), max(most, lag + by)
+    reach = max(round(most) - round(peak), round(peak) - round(least))
     return reach > 0 and abs(room) <= reach
 
 

@@ -160,6 +160,20 @@ OVERTURNED_IN_PART: dict[str, tuple[int, str, str, Part, tuple[int, int]]] = {
         {"from_us": 2_091_978, "until_us": 124_097_368},
         (166_138_930, 167_138_930),
     ),
+    "one partition's peak lies on a line that is drawn anew": (
+        400040,
+        "lag_peak_partition",
+        ">=",
+        {"from_us": 239_084_249},
+        (468_017_163, 469_017_163),
+    ),
+    "a target that is called for begins before it is computed": (
+        400041,
+        "disturbances",
+        "<=",
+        {"until_us": 881_258},
+        (1_000_000, 2_000_000),
+    ),
     "partitions that were added within a window were never owned in it": (
         300093,
         "longest_pause",
