@@ -34,12 +34,13 @@ def try_fix(
     story: Story, variant: str, fix: Sequence[tuple[str, str]], purse: Purse
 ) -> FixTried | None:
     """The fix in this variant; None where it cannot be played, or not within these events."""
-    patch = _patch(story, variant, fix)
     played = Played(story, variant)
-    other = None if patch is None else changed(played, patch)
-    if other is None:
-        return None
     try:
+        with purse.bound():
+            patch = _patch(story, variant, fix)
+        other = None if patch is None else changed(played, patch)
+        if other is None:
+            return None
         for one in (played, other):
             one.play(story.seed, purse)
         seeds = over_seeds(played, other, purse)

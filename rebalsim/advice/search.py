@@ -22,6 +22,7 @@ from rebalsim.advice.proposals import proposals
 from rebalsim.advice.trial import (
     ACTED,
     VETOES,
+    WORK_OF_EVENT,
     OutOfEvents,
     Purse,
     changed_story,
@@ -355,7 +356,8 @@ class Search:
         run = self.known.get(key)
         if run is None:
             scenario = shifted(tried.story.scenario(tried.variant), shift_us)
-            analysis: Analysis = run_once(scenario, seed).analysis
+            with self.purse.bound():
+                analysis: Analysis = run_once(scenario, seed).analysis
             run = said_of(analysis, self.budgets[tried.variant], self._actions(tried, analysis))
             self.note(key, run)
         self.purse.pay(run.events)
@@ -456,7 +458,8 @@ def said_of(analysis: Analysis, budgets: Iterable[Budget], actions: Iterable[str
                 undecided.append(place)
             least = abs(verdict.limit or 0.0) or MINDED.get(budget.metric, 1.0)
             beyond.append(max(verdict.excess / least, 1e-6))
-    figures, events = measured(analysis, budgets, actions), len(analysis.trace.events)
+    figures = measured(analysis, budgets, actions)
+    events = max(len(analysis.trace.events), analysis.trace.work // WORK_OF_EVENT)
     return RunSaid(figures, tuple(beyond), events, tuple(undecided))
 
 

@@ -4,7 +4,8 @@ seconds, so that the same input gives the same bytes on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
@@ -18,12 +19,14 @@ from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario
 from rebalsim.one_run import run_once
 from rebalsim.scenario.story import Story
+from rebalsim.simulation.work import TooMuchWork, at_most
 
 # What no advice may make worse at all, and what shows that a run is no longer the same story.
 VETOES = ("open_pauses", "unsettled", "skipped")
 SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
 KEPT = "kept"  # 1 where every budget is kept for certain
 ACTED = "acted"  # how many actions of the script took place
+WORK_OF_EVENT = 15  # entries of the engine's queue that an event may come with
 Figures = Mapping[str, float]
 
 
@@ -42,6 +45,16 @@ class Purse:
         self.left -= events
         if self.watch is not None:
             self.watch(events)
+
+    @contextmanager
+    def bound(self) -> Iterator[None]:
+        """What is played meanwhile is given up where it costs more than is left."""
+        try:
+            with at_most(WORK_OF_EVENT * max(0, self.left)):
+                yield
+        except TooMuchWork:
+            self.pay(max(0, self.left))
+            raise OutOfEvents from None
 
 
 def of_action(action: str) -> tuple[str, str]:
@@ -88,7 +101,7 @@ def cost_of(scenario: Scenario, analysis: Analysis) -> int:
         for c in group.consumers
         if c.worker is not None
     )
-    return len(analysis.trace.events) + beats
+    return max(len(analysis.trace.events), analysis.trace.work // WORK_OF_EVENT) + beats
 
 
 @dataclass(slots=True)
@@ -117,7 +130,8 @@ class Played:
             if purse.left <= 0:
                 raise OutOfEvents
             if seed not in self.figures:
-                self.keep(seed, run_once(self.scenario, seed).analysis)
+                with purse.bound():
+                    self.keep(seed, run_once(self.scenario, seed).analysis)
             purse.pay(self.costs[seed])
             self.paid.add(seed)
         return self.figures[seed]

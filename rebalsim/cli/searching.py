@@ -71,6 +71,11 @@ def search_here(
         except KeyboardInterrupt:
             _told_so_far(search, folder)
             raise
+    if not found.all_tried:
+        raise InputError(
+            f"A single run of this story costs more than {limit:,} events — allow more with "
+            "--events, or make its horizon shorter"
+        )
     if as_json:
         from rebalsim.reports.search_told import document_of
 
@@ -111,10 +116,19 @@ def _check_over(over: Sequence[str]) -> None:
 
 def _plan(story: Story, variants: Sequence[str], over: Sequence[str], events: int) -> str:
     """What will be played, and how long that takes: one run is timed for it."""
+    from rebalsim.advice.trial import WORK_OF_EVENT
     from rebalsim.one_run import run_once
+    from rebalsim.simulation.work import TooMuchWork, at_most
 
     began = time.perf_counter()
-    size = len(run_once(story.scenario(variants[0]), story.seed).analysis.trace.events)
+    try:
+        with at_most(WORK_OF_EVENT * events):
+            size = len(run_once(story.scenario(variants[0]), story.seed).analysis.trace.events)
+    except TooMuchWork:
+        raise InputError(
+            f"A single run of this story costs more than {events:,} events — allow more with "
+            "--events, or make its horizon shorter"
+        ) from None
     each = time.perf_counter() - began
     runs = events // max(1, size)
     keys = ", ".join(over) if over else "the usual settings"

@@ -21,8 +21,10 @@ from simpy.core import EmptySchedule
 from simpy.events import NORMAL, URGENT, Process
 
 from rebalsim.domain.errors import BugError
+from rebalsim.simulation.work import allowance
 
 NEVER = 1 << 62
+AT_ONCE = 20_000  # entries between two looks at how much work is allowed
 
 SCRIPT = 0  # ranks at one instant; consumer i takes FIRST + 4 i …
 FIRST = 8
@@ -82,11 +84,12 @@ class Engine(simpy.Environment):
 
     def run_to(self, horizon_us: int, most_at_once: int = 2_000_000) -> None:
         """Up to the horizon, which is not part of it."""
-        entries = self._entries
+        entries, allowed = self._entries, allowance()
+        at_once, stood = min(AT_ONCE, most_at_once), 0
         self.at(horizon_us, SCRIPT, _nothing)  # so that the queue is never empty before
         while True:
             began_us = self.now
-            for _ in repeat(None, most_at_once):
+            for _ in repeat(None, at_once):
                 at_us, _, _, then, value = entry = heappop(entries)
                 if at_us >= horizon_us:
                     heappush(entries, entry)
@@ -94,8 +97,11 @@ class Engine(simpy.Environment):
                     return
                 self.now = at_us
                 then(value)
-            if self.now == began_us:  # it would go on so for ever, and say nothing
+            stood = stood + at_once if self.now == began_us else 0
+            if stood >= most_at_once:  # it would go on so for ever, and say nothing
                 raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")
+            if allowed is not None:
+                allowed.spend(at_once)
 
 
 def _occur(event: simpy.Event) -> None:

@@ -314,9 +314,9 @@ class World:
         if self.is_wire:
             self.events.sort(key=_instant)
         if self._packed is None:
-            return Trace(self._header(), self.events)
+            return Trace(self._header(), self.events, self.engine.entries)
         self._packed.extend(self.events)
-        return Trace(self._header(), self._packed)
+        return Trace(self._header(), self._packed, self.engine.entries)
 
     def pack_events(self) -> None:
         """A trace that has grown long is kept packed so far."""

@@ -126,3 +126,5 @@ class Trace:
 
     header: TraceHeader
     events: Sequence[TraceEvent]
+    # the entries that the simulation's queue had: what it cost, which no file tells
+    work: int = field(default=0, compare=False, repr=False)

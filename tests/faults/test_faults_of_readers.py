@@ -296,6 +296,16 @@ FAULTS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
         text(b"- a\n" * 990_000),
         ("import", "FILE"),
     ),
+    "a_group_that_never_keeps_up_was_played_for_minutes_to_try_a_fix": (
+        "s.yaml",
+        story(
+            topics="{orders: {partitions: 1, rate: 20/s}}",
+            group="{members: 1, handler: 100ms}",
+            script="[]",
+            horizon="300d",
+        ),
+        ("lint", "FILE", "--advise", "5000"),
+    ),
     "a_setting_that_is_no_number_stopped_preview": (
         "k.yaml",
         text(
@@ -325,6 +335,7 @@ MAY_PASS = (
     "a_trace_with_an_unknown_why",
     "a_result",
     "a_setting",
+    "a_group",
 )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from rebalsim.domain.errors import BugError
 from rebalsim.simulation.engine import SCRIPT, Engine
+from rebalsim.simulation.work import TooMuchWork, at_most
 
 
 def test_a_run_that_does_not_get_past_an_instant_is_ended_and_told_instead_of_going_on_for_ever() -> (
@@ -28,3 +29,15 @@ def test_many_events_in_little_time_are_no_such_run() -> None:
         engine.at(at_us, SCRIPT, seen.append, at_us)
     engine.run_to(1_000, most_at_once=100)
     assert seen == list(range(500)) and engine.now == 1_000
+
+
+def test_work_that_is_not_allowed_is_given_up() -> None:
+    def ticks(_: object = None) -> None:
+        engine.at(engine.now + 1, SCRIPT, ticks)
+
+    engine = Engine()
+    engine.at(0, SCRIPT, ticks)
+    with pytest.raises(TooMuchWork), at_most(50_000):
+        engine.run_to(10_000_000)
+    assert 50_000 <= engine.now <= 60_000
+    engine.run_to(engine.now + 10)  # nothing is forbidden any more
