@@ -13,6 +13,7 @@ from rebalsim.analysis.values import Pause, Phase
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch, Turn
 from rebalsim.domain.scenario import Scenario, everybody_in
 from rebalsim.scenario.kinds import Written
@@ -63,11 +64,11 @@ class Case:
         names = (self.phase.facts.consumer, p.cause.consumer, p.owner_before, p.owner_after)
         return next((self.people[name] for name in names if name in self.people), None)
 
-    def in_pause(self, *kinds: str) -> Iterator[Phase]:
+    def in_pause(self, *kinds: PhaseKind) -> Iterator[Phase]:
         """The phases of these kinds that are a tenth of the pause or more."""
         if self.pause is not None:
             for phase in self.pause.phases:
-                if phase.kind.value in kinds and 10 * phase.length_us >= self.pause.length_us:
+                if phase.kind in kinds and 10 * phase.length_us >= self.pause.length_us:
                     yield phase
 
     # ------------------------------------------------------------------------------- what to write

@@ -22,6 +22,7 @@ from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
 from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -85,7 +86,7 @@ def _twice(
             if (
                 of == group
                 and before.consumer in late
-                and before.how == "revoked"
+                and before.how is HoldingEnd.REVOKED
                 and before.ended_us > after.started_us
                 and before.consumer != after.consumer
                 and _is_eager(rounds, after.started_us)

@@ -10,6 +10,7 @@ from typing import Any
 
 from rebalsim.analysis.values import Disturbance, Redelivery
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.position_from import PositionFrom
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
@@ -28,7 +29,7 @@ def find_redeliveries(
     known = {topic: facts.partitions for topic, facts in trace.header.topics.items()}
     found: list[Redelivery] = []
 
-    def add(number: int, e: Any, records: int, is_skip: bool, how: str) -> None:
+    def add(number: int, e: Any, records: int, is_skip: bool, how: PositionFrom) -> None:
         group = group_of.get(e.consumer, "")
         cause = disturbed(group, e.at_us)
         found.append(
@@ -50,9 +51,9 @@ def find_redeliveries(
                 handled = 0
             is_its_choice = is_first and not came_later and e.offset > handled
             if handled >= 0 and e.offset != handled and not is_its_choice:
-                add(number, e, abs(handled - e.offset), e.offset > handled, e.how)
+                add(number, e, abs(handled - e.offset), e.offset > handled, PositionFrom(e.how))
         elif kind is ev.HandledBeside and e.at_us < horizon_us:
-            add(number, e, e.records, False, "beside")
+            add(number, e, e.records, False, PositionFrom.BESIDE)
     return found
 
 

@@ -19,6 +19,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.position_from import PositionFrom
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
 
@@ -381,7 +382,7 @@ class Redelivery:
     consumer: str
     records: int  # > 0
     is_skip: bool
-    how: str  # committed | earliest | latest | none | beside
+    how: PositionFrom
     disturbance: int
     event: int
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Alarm
 from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.position_from import PositionFrom
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.names import partitions_told, safe
@@ -342,7 +343,9 @@ def _skipped(a: Analysis) -> str:
     if not skips or not records:
         return ""
     where = partitions_told(dict.fromkeys(r.partition for r in skips))
-    latest = " (auto.offset.reset: latest)" if any(r.how == "latest" for r in skips) else ""
+    latest = (
+        " (auto.offset.reset: latest)" if any(r.how is PositionFrom.LATEST for r in skips) else ""
+    )
     return (
         f"{plural(round(records), 'record')} of {where} will never be read: their owners began "
         f"behind them{latest}."

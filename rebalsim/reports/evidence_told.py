@@ -13,6 +13,7 @@ from rebalsim.analysis.judge_evidence import (
 )
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.position_from import PositionFrom
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.names import safe
@@ -82,6 +83,14 @@ _OF_RECORDS = {"duplicates": "handled twice", "duplicates_per_rebalance": "handl
 _OF_RECORDS["skipped"] = "skipped"
 
 
+_BEGAN = {
+    PositionFrom.BESIDE: "while its last owner went on beside it",
+    PositionFrom.COMMITTED: "when {} began at what had been committed",
+    PositionFrom.EARLIEST: "when {} began at the earliest record",
+    PositionFrom.LATEST: "when {} began at the latest record",
+}
+
+
 def _twice(analysis: Analysis, budget: Budget) -> list[str]:
     """Which records were handled twice, or skipped, and when."""
     if budget.metric not in _OF_RECORDS:
@@ -91,15 +100,7 @@ def _twice(analysis: Analysis, budget: Budget) -> list[str]:
         return []
     r = found[0]
     rest = f", and {plural(len(found) - 1, 'time')} more" if len(found) > 1 else ""
-    how = (
-        "while its last owner went on beside it"
-        if r.how == "beside"
-        else f"when {safe(r.consumer)} began at what had been committed"
-        if r.how == "committed"
-        else f"when {safe(r.consumer)} began at the {safe(r.how)} record"
-        if r.how in ("earliest", "latest")
-        else f"when {safe(r.consumer)} took over"
-    )
+    how = _BEGAN.get(r.how, "when {} took over").format(safe(r.consumer))
     return [
         f"{plural(r.records, 'record')} of {safe(str(r.partition))} {'was' if r.records == 1 else 'were'} "
         f"{_OF_RECORDS[budget.metric]} at {say_instant(r.at_us)}, {how}{rest}."

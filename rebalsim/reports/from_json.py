@@ -43,6 +43,7 @@ from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.position_from import PositionFrom
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.report import Report, Spread, VariantReport
@@ -294,6 +295,7 @@ def _redelivery(r: Doc) -> Redelivery:
         **{
             **r,
             "partition": _partition(r),
+            "how": PositionFrom(r["how"]),
             "disturbance": _or(r["disturbance"]),
             "event": _or(r["event"]),
         }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.advice.case import Case
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch
 
 
 def propose(case: Case) -> Iterator[Patch | None]:
-    if any(case.in_pause("interval")):
+    if any(case.in_pause(PhaseKind.INTERVAL)):
         yield case.brokers("group.consumer.assignment.interval.ms", "0s")

@@ -10,6 +10,7 @@ from rebalsim.advice.case import Case, nice_above
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch
 from rebalsim.domain.trigger import Trigger
 from rebalsim.lint.facts import full_batch
@@ -28,7 +29,14 @@ def propose(case: Case) -> Iterator[Patch | None]:
     waited = any(
         phase.facts.doing is Doing.BUSY
         for phase in case.in_pause(
-            "barrier", "notice", "follow-up", "release", "assignment", "fetch", "away", "revoke"
+            PhaseKind.BARRIER,
+            PhaseKind.NOTICE,
+            PhaseKind.FOLLOW_UP,
+            PhaseKind.RELEASE,
+            PhaseKind.ASSIGNMENT,
+            PhaseKind.FETCH,
+            PhaseKind.AWAY,
+            PhaseKind.REVOKE,
         )
     )
     if not (outlasted or waited):
@@ -50,7 +58,14 @@ def _suspects(case: Case) -> Iterator[Consumer]:
     cause = case.pause.cause if case.pause is not None else None
     if cause is not None and cause.kind is CauseKind.POLL_INTERVAL_EXCEEDED:
         yield from (who for name, who in case.people.items() if name == cause.consumer)
-    for phase in case.in_pause("barrier", "notice", "follow-up", "release", "assignment", "away"):
+    for phase in case.in_pause(
+        PhaseKind.BARRIER,
+        PhaseKind.NOTICE,
+        PhaseKind.FOLLOW_UP,
+        PhaseKind.RELEASE,
+        PhaseKind.ASSIGNMENT,
+        PhaseKind.AWAY,
+    ):
         if phase.facts.doing is Doing.BUSY and phase.facts.consumer in case.people:
             yield case.people[phase.facts.consumer]
     expired = (d.consumer for d in case.analysis.disturbances if d.trigger is Trigger.POLL_EXPIRED)

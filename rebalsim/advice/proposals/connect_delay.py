@@ -11,6 +11,7 @@ from rebalsim.advice.case import Case, away_us, nice_above
 from rebalsim.domain.connect import EAGER
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch, Turn
 from rebalsim.scenario.quantities import say_us
 
@@ -26,7 +27,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
     if case.pause.group == workers[0].group:
         yield from _of_tasks(case, workers[0])
     elif case.pause.group.startswith("connect-"):
-        if any(case.in_pause("notice", "barrier")):
+        if any(case.in_pause(PhaseKind.NOTICE, PhaseKind.BARRIER)):
             yield _cooperative_sinks(workers[0])
     else:
         return
@@ -36,11 +37,11 @@ def propose(case: Case) -> Iterator[Patch | None]:
 def _of_tasks(case: Case, worker: Consumer) -> Iterator[Patch | None]:
     assert worker.worker is not None
     now = worker.worker.scheduled_rebalance_max_delay_us
-    if any(case.in_pause("delay", "follow-up", "notice")):
+    if any(case.in_pause(PhaseKind.DELAY, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE)):
         restarts = sorted({us for us in map(partial(away_us, case), case.people) if us})
         for us in dict.fromkeys((*restarts[:1], *restarts[-1:])):
             yield _delay(now, nice_above(us * 1.1))
-    if any(case.in_pause("delay")):
+    if any(case.in_pause(PhaseKind.DELAY)):
         for us in SHORT_US:
             if us < now:
                 yield _delay(now, us)

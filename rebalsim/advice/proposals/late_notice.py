@@ -7,19 +7,24 @@ from collections.abc import Iterator
 from rebalsim.advice.case import Case
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch
 from rebalsim.scenario.quantities import say_us
 
+HEARD_LATE = (
+    PhaseKind.NOTICE,
+    PhaseKind.FOLLOW_UP,
+    PhaseKind.PICKUP,
+    PhaseKind.RELEASE,
+    PhaseKind.INTERVAL,
+)
 SHORTER_US = (1 * SECOND, SECOND // 2)
 
 
 def propose(case: Case) -> Iterator[Patch | None]:
     heard = any(
-        phase.kind.value in ("notice", "follow-up", "pickup", "release", "interval")
-        or phase.facts.doing is Doing.UNAWARE
-        for phase in case.in_pause(
-            "notice", "follow-up", "pickup", "release", "interval", "barrier"
-        )
+        phase.kind in HEARD_LATE or phase.facts.doing is Doing.UNAWARE
+        for phase in case.in_pause(*HEARD_LATE, PhaseKind.BARRIER)
     )
     who = case.blamed
     if not heard or who is None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from rebalsim.advice.case import Case
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.remedy import Patch
 from rebalsim.domain.scenario import Group
 from rebalsim.domain.streams import StreamsApp
@@ -20,7 +21,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
     group = _group(case)
     if group is None or group.streams is None:
         return
-    doings = {phase.facts.doing for phase in case.in_pause("restore")}
+    doings = {phase.facts.doing for phase in case.in_pause(PhaseKind.RESTORE)}
     if not doings.intersection(REBUILT):
         return
     others = len(group.consumers) - 1

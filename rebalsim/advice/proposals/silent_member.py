@@ -36,7 +36,9 @@ def propose(case: Case) -> Iterator[Patch | None]:
     session = session_us(case)
     if any(
         phase.facts.doing in SILENT and (phase.facts.timer or phase.kind is not PhaseKind.AWAY)
-        for phase in case.in_pause("detection", "barrier", "assignment", "stuck")
+        for phase in case.in_pause(
+            PhaseKind.DETECTION, PhaseKind.BARRIER, PhaseKind.ASSIGNMENT, PhaseKind.STUCK
+        )
     ):
         beats = BEATS * who.config.heartbeat_interval_us
         away = restart_us(case)

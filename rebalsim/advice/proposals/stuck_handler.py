@@ -23,7 +23,14 @@ BEATS = 3  # a session is never shorter than so many heartbeats
 def propose(case: Case) -> Iterator[Patch | None]:
     if not any(
         phase.facts.doing is Doing.STUCK or phase.kind is PhaseKind.STUCK
-        for phase in case.in_pause("stuck", "barrier", "detection", "notice", "follow-up", "away")
+        for phase in case.in_pause(
+            PhaseKind.STUCK,
+            PhaseKind.BARRIER,
+            PhaseKind.DETECTION,
+            PhaseKind.NOTICE,
+            PhaseKind.FOLLOW_UP,
+            PhaseKind.AWAY,
+        )
     ):
         return
     who = case.blamed
