@@ -349,43 +349,35 @@ class ClassicWalk:
     ) -> tuple[PhaseKind, str, Rebalance | None]:
         """Nobody holds it: where the group stands decides."""
         if r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us):
-            if self.is_handover:
-                return (
-                    (PhaseKind.FOLLOW_UP if at < notice_of(r)[0] else PhaseKind.BARRIER),
-                    r.last,
-                    r,
-                )
-            if mode == "left" and at < notice_of(r)[0]:
-                return PhaseKind.NOTICE, r.last, r
-            return PhaseKind.BARRIER, r.last, r
+            return self._before_barrier(at, mode, r), r.last, r
         following = self._following(r.prepared_us if r is not None else at)
         is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
         coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(self.pause.group, r, following, at):
             # whoever came first ended it
             returns = following.trigger_consumer if following is not None else ""
-            return (
-                PhaseKind.AWAY,
-                returns or (self.holder if self.pause.owner_after == self.holder else ""),
-                following,
-            )
+            is_its_own = self.pause.owner_after == self.holder
+            return PhaseKind.AWAY, returns or (self.holder if is_its_own else ""), following
         if (
             r is not None
             and is_over
             and (r.barrier_us > self.pause.started_us or mode == "returning")
         ):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
+        if self.is_torn and self.is_handover:
+            return PhaseKind.FOLLOW_UP, self.holder, None
         if self.is_handover:
-            return (
-                (PhaseKind.FOLLOW_UP, self.holder, None)
-                if self.is_torn
-                else (PhaseKind.FOLLOW_UP, coming, following)
-            )
-        return (
-            (PhaseKind.NOTICE if mode == "left" else PhaseKind.BARRIER),
-            coming or (self.holder if mode != "left" else ""),
-            following,
-        )
+            return PhaseKind.FOLLOW_UP, coming, following
+        if mode == "left":
+            return PhaseKind.NOTICE, coming, following
+        return PhaseKind.BARRIER, coming or self.holder, following
+
+    def _before_barrier(self, at: int, mode: str, r: Rebalance) -> PhaseKind:
+        """Whether the last to join has heard of the round by then."""
+        is_unheard = at < notice_of(r)[0]
+        if self.is_handover:
+            return PhaseKind.FOLLOW_UP if is_unheard else PhaseKind.BARRIER
+        return PhaseKind.NOTICE if mode == "left" and is_unheard else PhaseKind.BARRIER
 
     def _assignee(self, r: Rebalance, at: int) -> str:
         """Who has to take the partition up after this round: who was told, or who has not even

@@ -4,9 +4,9 @@ each other. Value → text, of a given width.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 
+from rebalsim.analysis.values import Lane, Mark
 from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.answer_told import order_said, tell_answer_first
@@ -94,35 +94,42 @@ def _pictures(page: Page, report: Report) -> None:
     ]
     is_shared = all(script == scripts[0] for script in scripts)
     page.line()
-    for line in canvas.ruler():
-        page.line(line)
+    told = list(canvas.ruler())
     if is_shared and report.variants:
-        for line in canvas.script(report.variants[0].analysis.marks):
-            page.line(line)
+        told += canvas.script(report.variants[0].analysis.marks)
+    for line in told:
+        page.line(line)
     for variant in report.variants:
         page.line(safe(variant.title), "bold")
-        if not is_shared:
-            for line in canvas.script(variant.analysis.marks):
-                page.line(line)
-        groups = list(dict.fromkeys(lane.group for lane in lanes[variant.name]))
-        if not variant.analysis.lanes:
-            groups = list(variant.analysis.groups)
-        is_named = len(groups) > 1
-        of_one = [] if is_named else [canvas.application(variant, g, False) for g in groups]
-        for line in (*chain(*of_one), *canvas.load(variant)):
+        marks = None if is_shared else variant.analysis.marks
+        for line in _picture(canvas, variant, lanes[variant.name], marks):
             page.line(line)
-        for group in groups:
-            page.line(canvas.group(variant, group, is_named))
-            for line in canvas.application(variant, group, True) if is_named else ():
-                page.line(line)
-            of_group = [lane for lane in lanes[variant.name] if lane.group == group]
-            for line in canvas.partitions(of_group, variant.analysis.copies):
-                page.line(line)
         if not lanes[variant.name]:
             why = "nothing matches" if variant.analysis.lanes else "nobody ever held one"
             page.line(f"  no partition to show: {why}", "dim")
     for line in canvas.legend():
         page.line(line)
+
+
+def _picture(
+    canvas: Canvas, variant: VariantReport, lanes: Sequence[Lane], marks: Sequence[Mark] | None
+) -> Iterator[Line]:
+    """One variant's: its script, where it has one of its own, and its groups with their bars."""
+    if marks is not None:
+        yield from canvas.script(marks)
+    groups = list(dict.fromkeys(lane.group for lane in lanes))
+    if not variant.analysis.lanes:
+        groups = list(variant.analysis.groups)
+    is_named = len(groups) > 1
+    for group in () if is_named else groups:
+        yield from canvas.application(variant, group, False)
+    yield from canvas.load(variant)
+    for group in groups:
+        yield canvas.group(variant, group, is_named)
+        if is_named:
+            yield from canvas.application(variant, group, True)
+        of_group = [lane for lane in lanes if lane.group == group]
+        yield from canvas.partitions(of_group, variant.analysis.copies)
 
 
 # ------------------------------------------------------------------------------------ the sentences
