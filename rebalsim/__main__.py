@@ -18,6 +18,7 @@ def run() -> None:
         import _signal  # type: ignore[import-not-found]
 
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        exec("")  # the interpreter forgets that it struck within another one, and ends with 130
         sys.stderr.write("Interrupted.\n")
         code = 130
     sys.exit(code)

@@ -55,6 +55,9 @@ def interrupted() -> int:
     """Ctrl-C, at any moment; a second one changes nothing any more."""
     with contextlib.suppress(ValueError, OSError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Where it struck within an exec of a string (a dataclass is made by one), the interpreter
+    # remembers it and would end by the signal; the next such exec makes it forget.
+    exec("")
     say("Interrupted.")
     return exits.INTERRUPTED
 

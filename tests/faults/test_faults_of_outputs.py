@@ -221,3 +221,31 @@ def test_ctrl_c_while_importing_ended_with_a_traceback(after_s: float, folder: P
     _, said = child.communicate(timeout=60)
     assert child.returncode == 130, said
     assert "Traceback" not in said and said.endswith("Interrupted.\n")
+
+
+STRUCK = {
+    "in_a_command": (
+        "import sys\nimport rebalsim.cli.endings as e\n"
+        "def struck(): exec('raise KeyboardInterrupt')\nsys.exit(e.ending_of(struck, []))\n"
+    ),
+    "in_an_import": (
+        "import sys\nimport rebalsim.cli\nimport rebalsim.__main__ as m\nclass Struck:\n"
+        "    def __getattr__(self, name): exec('raise KeyboardInterrupt')\n"
+        "sys.modules['rebalsim.cli.main'] = Struck()\nm.run()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("where", STRUCK)
+def test_ctrl_c_while_a_dataclass_was_made_ended_by_the_signal_and_not_with_130(
+    where: str, tmp_path: Path
+) -> None:
+    (tmp_path / "struck.py").write_text(STRUCK[where], "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "struck"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 130 and done.stderr.endswith("Interrupted.\n"), done.stderr
