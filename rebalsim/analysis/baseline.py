@@ -39,6 +39,9 @@ class VariantBaseline:
     phases: Mapping[str, float] = field(default_factory=dict)  # partition-time by phase
     # Kafka's settings that are not Kafka's defaults, by key; None: the file does not say
     values: Mapping[str, str] | None = None
+    # the figures that a longer horizon could still make worse, or of which nothing was measured;
+    # of a run that was just played, no file tells them
+    still_open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,6 +281,7 @@ def _figures(case: _Case) -> dict[str, VariantBaseline]:
             metrics,
             tally.phases,
             tally.values,
+            tally.still_open,
         )
     return found
 

@@ -8,8 +8,11 @@ import os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
+from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.baseline import digests_of, settings_of
+from rebalsim.analysis.judge import BASELINE, measure_budget
 from rebalsim.check.one_story import Key, Question, StoryJudge
+from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.metrics import HEADLINES, METRICS, PHASES
 from rebalsim.domain.verdict import Measured
@@ -42,6 +45,7 @@ class Tally:
     values: dict[str, str] = field(default_factory=dict)  # the settings behind `config`
     metrics: dict[str, float] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
+    still_open: tuple[str, ...] = ()  # headlines that some seed has not decided
 
     def add(self, other: Tally) -> None:
         """Another part of the same variant's seeds."""
@@ -49,6 +53,7 @@ class Tally:
         for mine, theirs in ((self.metrics, other.metrics), (self.phases, other.phases)):
             for name, value in theirs.items():
                 mine[name] = worse(name, mine.get(name, value), value)
+        self.still_open = tuple(dict.fromkeys((*self.still_open, *other.still_open)))
 
 
 def worse(name: str, one: float, other: float) -> float:
@@ -94,12 +99,21 @@ def play(task: Task) -> Played:
                     if (v := analysis.measure(f"partition_seconds_{p.replace('-', '_')}"))
                 }
                 values = settings_of(scenario)
-                played.tally.add(Tally(*digests_of(scenario), values, metrics, phases))
+                still_open = tuple(name for name in metrics if _is_open(analysis, name))
+                digests = digests_of(scenario)
+                played.tally.add(Tally(*digests, values, metrics, phases, still_open))
     except RebalsimError as e:
         played.bug = f"{task.variant}, seed {seed}: {e}"
     except Exception as e:
         played.bug = f"{task.variant}, seed {seed}: {type(e).__name__}: {e}"
     return played
+
+
+def _is_open(analysis: Analysis, name: str) -> bool:
+    """Whether the figure could still become worse than it is, or was never measured."""
+    op = ">=" if METRICS[name].better == "more" else "<="
+    told = measure_budget(analysis, Budget(name, op, 1.0, "", relative_to=BASELINE))
+    return bool(told.pending or told.unowned)
 
 
 def play_all(tasks: Sequence[Task], jobs: int | None = None) -> Generator[Played, None, None]:

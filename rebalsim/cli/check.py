@@ -293,7 +293,24 @@ class Job:
             gone,
             was.rebalsim,
             lines,
+            _still_open(was, now),
         )
+
+
+def _still_open(was: Baseline, now: Baseline) -> dict[tuple[str, str], tuple[str, ...]]:
+    """What the baseline tells, too, and is not decided in this check."""
+    from rebalsim.domain.metrics import METRICS
+
+    return {
+        (file, variant): tuple(
+            name
+            for name in one.still_open
+            if name in was.stories[file][variant].metrics and METRICS[name].better != "neither"
+        )
+        for file, variants in now.stories.items()
+        for variant, one in variants.items()
+        if variant in was.stories.get(file, {})
+    }
 
 
 def _lines_of(outcome: Outcome, file: str, variant: str) -> Callable[[str], int]:

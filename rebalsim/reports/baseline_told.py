@@ -18,6 +18,7 @@ from rebalsim.domain.metrics import METRICS
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Comparison
 from rebalsim.reports.verdict_told import say_amount
+from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 
 
@@ -113,6 +114,15 @@ def _phases(change: Change) -> str:
         for phase, before, after in change.phases[:3]
     ]
     return ", ".join(told)
+
+
+def undecided_said(comparison: Comparison) -> list[str]:
+    """A line for each variant some of whose figures a longer horizon decides."""
+    return [
+        f"{file} · {variant}: undecided, for a longer horizon could still make it worse: "
+        f"{listed([figures.title_of(name) for name in names])}"
+        for (file, variant), names in comparison.undecided.items()
+    ]
 
 
 def summary_of(comparison: Comparison) -> str:

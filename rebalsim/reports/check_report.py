@@ -99,6 +99,15 @@ class Comparison:
     rebalsim: str = ""  # the version that wrote it
     # (file, variant) → where the file says what changed
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    # (file, variant) → what a longer horizon could still make worse
+    still_open: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def undecided(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """What cannot be said to be no worse than is allowed; nothing where nothing is judged."""
+        return (
+            {} if self.max_regression is None else {k: v for k, v in self.still_open.items() if v}
+        )
 
     def line_of(self, change: Change) -> int:
         """Where a regression is told of: at the setting that changed, if the file says it."""
@@ -154,6 +163,8 @@ class CheckReport:
             map(self.comparison.is_too_much, self.comparison.changes)
         ):
             found.append("fail")
+        if self.comparison is not None and self.comparison.undecided:
+            found.append("inconclusive")
         if self.problems:
             found.append("invalid")
         return max(found, key=_GRAVITY.index, default="pass")

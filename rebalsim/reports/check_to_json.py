@@ -56,6 +56,10 @@ def document_of(report: CheckReport) -> Json:
             "rebalsim": comparison.rebalsim,
             "max_regression": comparison.max_regression,
             "gone": list(comparison.gone),
+            "undecided": [
+                {"file": file, "variant": variant, "metrics": list(names)}
+                for (file, variant), names in comparison.undecided.items()
+            ],
             "changes": [
                 {
                     "file": c.file,

@@ -4,7 +4,7 @@ budgets comes first and the whole is bounded.
 
 from __future__ import annotations
 
-from rebalsim.reports.baseline_told import summary_of, tell_change
+from rebalsim.reports.baseline_told import summary_of, tell_change, undecided_said
 from rebalsim.reports.check_report import Checked, CheckReport
 from rebalsim.reports.check_to_terminal import summary_text
 from rebalsim.reports.to_markdown import code_cell, escape
@@ -122,5 +122,6 @@ def _comparison(report: CheckReport) -> list[str]:
         *lines,
         "",
         *reasons,
+        *(f"- ? {escape(said)}" for said in undecided_said(comparison)),
         *(["- " + escape(file) + ": in the baseline, and not checked" for file in comparison.gone]),
     ]

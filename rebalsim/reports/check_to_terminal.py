@@ -187,7 +187,7 @@ def _comparison(page: _Page, report: CheckReport) -> None:
     if comparison is None:
         return
     # few checks have one, and each pays for what it imports
-    from rebalsim.reports.baseline_told import summary_of
+    from rebalsim.reports.baseline_told import summary_of, undecided_said
 
     head = Line(page.plain(f"Against {comparison.file}: {summary_of(comparison)}"), "bold")
     page.line(head.add(page.plain(f"  (rebalsim {comparison.rebalsim})"), "dim"))
@@ -198,6 +198,8 @@ def _comparison(page: _Page, report: CheckReport) -> None:
         mine = (c for c in comparison.changes if (c.file, c.variant) == (file, variant))
         for line in table([_change(page, change, comparison) for change in mine]):
             page.line(line)
+    for said in undecided_said(comparison):
+        page.line(Line(page.plain(f"  ? {said}"), "yellow"))
     for file in comparison.gone:
         page.line(Line(page.plain(f"  - {file}: in the baseline, and not checked"), "dim"))
     page.line(Line())
@@ -245,6 +247,10 @@ def summary_text(report: CheckReport) -> str:
         else 0
     )
     told += [f"{plural(worse, 'metric')} worse than the baseline allows"] if worse else []
+    still_open = (
+        sum(map(len, report.comparison.undecided.values())) if report.comparison is not None else 0
+    )
+    told += [f"{plural(still_open, 'metric')} undecided"] if still_open else []
     return (
         f"{plural(len(report.stories), 'scenario')}: "
         f"{', '.join(told) if told else 'nothing to judge'}."

@@ -172,6 +172,23 @@ def test_a_relative_budget_was_open_for_ever_against_a_group_that_never_formed()
     assert judge_run(budget, Measured(5.0), may_come).outcome == "inconclusive"
 
 
+@pytest.mark.parametrize("changed", [{"horizon": "75s"}, {"group": "{members: 0}", "script": "[]"}])
+def test_what_the_horizon_cut_was_an_improvement_on_the_baseline(
+    changed: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, baseline = tmp_path / "s.yaml", str(tmp_path / "b.json")
+    path.write_text(story(script="[{at: 1m, crash: c0}]"), "utf-8")
+    against = ["check", str(path), "--baseline", baseline, "--max-regression", "5%"]
+    assert code_of(["check", str(path), "--save-baseline", baseline]) == 0
+    assert code_of(against) == 0
+    path.write_text(story(**{"script": "[{at: 1m, crash: c0}]", **changed}), "utf-8")
+    capsys.readouterr()
+    assert code_of(against) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "undecided, for a longer horizon could still make it worse: longest pause" in said
+    assert code_of(against[:4]) == 0  # only told, nothing judged
+
+
 OVERLOADED = {
     "topics": "{orders: {partitions: 4, rate: 1000/s}}",
     "group": "{members: 2, handler: 5ms}",
