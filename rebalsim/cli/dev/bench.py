@@ -28,8 +28,14 @@ PARTS = ("simulation", "growth", "start-up", "reports", "assignors", "sweep", "l
 @click.option(
     "--logs", default="", metavar="PATH", help="Read these plain logs for the part `logs`."
 )
+@click.option(
+    "--against",
+    default="",
+    metavar="TREE",
+    help="What a run costs here and in this other tree of rebalsim, in turns; nothing else.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The figures as one JSON document.")
-def command(quick: bool, only: tuple[str, ...], logs: str, as_json: bool) -> int:
+def command(quick: bool, only: tuple[str, ...], logs: str, against: str, as_json: bool) -> int:
     """Measure what rebalsim costs, as ratios taken within one run where that is possible, and hold
     it to its limits.
 
@@ -44,8 +50,8 @@ def command(quick: bool, only: tuple[str, ...], logs: str, as_json: bool) -> int
             f"{python}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: what "
             "others do makes times worse."
         )
-    for part in only or PARTS:
-        figures, lines, ok = _logs(quick, logs) if part == "logs" else _BY_PART[part](quick)
+    for part in ("against",) if against else only or PARTS:
+        figures, lines, ok = _measured(part, quick, logs, against)
         told[part] = figures
         kept = kept and ok and all(figure.ok for figure in figures)
         if not as_json:
@@ -80,6 +86,14 @@ def command(quick: bool, only: tuple[str, ...], logs: str, as_json: bool) -> int
 
 
 Part = tuple["list[Figure]", list[str], bool]
+
+
+def _measured(part: str, quick: bool, logs: str, against: str) -> Part:
+    if part == "against":
+        from rebalsim.proof.bench.against import measure
+
+        return measure(against, quick), [], True
+    return _logs(quick, logs) if part == "logs" else _BY_PART[part](quick)
 
 
 def _simulation(quick: bool) -> Part:
