@@ -20,7 +20,7 @@ from rebalsim.analysis.judge_selection import (
     why_not_judged,
 )
 from rebalsim.analysis.measure import measure
-from rebalsim.analysis.openness import under_way, why_open
+from rebalsim.analysis.openness import sway_of, under_way, why_open
 from rebalsim.analysis.unowned import find_unowned
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile
@@ -55,7 +55,8 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
     pauses, is_unsettled = open_ends(analysis, budget.metric, selection)
     room = None if budget.relative_to else value - budget.limit
     pending = why_open(analysis, budget.metric, budget.op, selection, room)
-    return Measured(float(value), pauses, is_unsettled, pending=pending)
+    sway = sway_of(analysis, budget.metric, selection) if budget.relative_to else 0.0
+    return Measured(float(value), pauses, is_unsettled, pending=pending, sway=sway)
 
 
 def _unknown(analysis: Analysis, budget: Budget) -> str:
@@ -90,7 +91,9 @@ def judge_run(
     """One run's verdict. `reference` is what a relative limit is relative to: what was measured of
     the other variant with this seed, or the baseline's value.
     """
+    sway = measured.sway
     if isinstance(reference, Measured):
+        sway += budget.limit * reference.sway
         measured, reference = _against(budget, measured, reference)
     limit = budget.limit
     if measured.unowned:
@@ -112,6 +115,8 @@ def judge_run(
         else abs(value - limit)
     )
     is_kept = excess < 0 if budget.op in ("<", ">") else excess <= 0
+    if is_kept and not measured.pending and 0 < sway >= abs(excess):
+        measured = replace(measured, pending=(OpenEnd(OpenEndKind.LAG_SWAYS),))
     could_break = bool(measured.pending)
     return RunVerdict(
         "fail" if not is_kept else "inconclusive" if could_break else "pass",

@@ -15,7 +15,7 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.pending import pending_of
-from rebalsim.analysis.redrawing import is_within_redrawing
+from rebalsim.analysis.redrawing import is_within_redrawing, redrawn_by
 from rebalsim.analysis.selecting import (
     OF_WHOLE_PAUSES,
     selected_disturbances,
@@ -119,23 +119,31 @@ def why_open(
     return tuple(dict.fromkeys(found))
 
 
+def sway_of(a: Findings, metric: str, s: Selection) -> float:
+    """How far a figure of lag or ages may move while nothing happens, either way; nothing of others."""
+    is_over = s.until_us is not None and s.until_us <= a.horizon_us
+    return max(0.0, redrawn_by(a, metric, s), -1.0 if is_over else _sways_by(a, metric, s))
+
+
 def _is_within_sway(a: Findings, metric: str, s: Selection, room: float | None) -> bool:
+    return room is not None and abs(room) <= _sways_by(a, metric, s)
+
+
+def _sways_by(a: Findings, metric: str, s: Selection) -> float:
     """What waits and how old it is sways from batch to batch: up to a second's arrivals are on
-    their way at any time.
+    their way at any time. Negative where that is no matter.
     """
     if metric not in (*_OF_LAG, *_OF_AGES):
-        return False
-    if room is None:
-        return metric == "lag_at_end"
+        return -1.0
     usually = [usual(a, key) for key in selected_keys(a, s)]
     if metric == "lag_at_end":
-        return abs(room) <= _lag_sway(a, s, usually)
+        return _lag_sway(a, s, usually)
     highest = measure(a, metric, s) or 0.0
     if highest > _of_a_second(metric, usually):
-        return False  # a pile that came from a pause: what sways is far below it
+        return -1.0  # a pile that came from a pause: what sways is far below it
     # a group that has run quietly for long has shown how far its batches sway
     share = NEAR_REST if _rested_us(a) >= MINUTE else 1.0
-    return abs(room) <= max(share * highest, _least_step(metric, usually))
+    return max(share * highest, _least_step(metric, usually))
 
 
 def _lag_sway(a: Findings, s: Selection, usually: Sequence[float]) -> float:

@@ -25,43 +25,47 @@ def is_within_redrawing(a: Findings, metric: str, s: Selection, room: float | No
     """Whether a value so far from its limit may be on the other side when lines are drawn anew."""
     if room is None:
         return False
-    if metric == "lag_peak":
-        return _is_peak_near(a, s, room)
-    if metric == "lag_peak_partition":
-        return _is_peak_of_one_near(a, s, room)
-    if metric == "lag_at_end":
-        return _is_end_near(a, s, room)
-    return metric == "time_to_catch_up" and _is_catching_up_near(a, s, room)
-
-
-def _is_peak_near(a: Findings, s: Selection, room: float) -> bool:
-    keys = selected_keys(a, s)
-    inside = [(lag, -at) for at, lag in a.lag_book.total(keys) if is_within(at, s)]
-    if not inside:
-        return False
-    peak, at = max(inside)
-    by = sum(_moves_by(a, key, -at) for key in keys)
-    reach = max(round(peak + by) - round(peak), round(peak) - round(peak - by))
+    if metric == "time_to_catch_up":
+        return _is_catching_up_near(a, s, room)
+    reach = redrawn_by(a, metric, s)
     return reach > 0 and abs(room) <= reach
 
 
-def _is_peak_of_one_near(a: Findings, s: Selection, room: float) -> bool:
+def redrawn_by(a: Findings, metric: str, s: Selection) -> float:
+    """How far a figure of lag may move when its lines are drawn anew."""
+    if metric == "lag_peak":
+        return _peak_moves_by(a, s)
+    if metric == "lag_peak_partition":
+        return _peak_of_one_moves_by(a, s)
+    return _end_moves_by(a, s) if metric == "lag_at_end" else 0.0
+
+
+def _peak_moves_by(a: Findings, s: Selection) -> float:
+    keys = selected_keys(a, s)
+    inside = [(lag, -at) for at, lag in a.lag_book.total(keys) if is_within(at, s)]
+    if not inside:
+        return 0.0
+    peak, at = max(inside)
+    by = sum(_moves_by(a, key, -at) for key in keys)
+    return max(round(peak + by) - round(peak), round(peak) - round(peak - by))
+
+
+def _peak_of_one_moves_by(a: Findings, s: Selection) -> float:
     least = most = peak = 0.0
     for key in selected_keys(a, s):
         for at, lag in a.lag_book.corners.get(key, ()):
             if is_within(at, s):
                 by = _moves_by(a, key, at)
                 least, peak, most = max(least, lag - by), max(peak, lag), max(most, lag + by)
-    reach = max(round(most) - round(peak), round(peak) - round(least))
-    return reach > 0 and abs(room) <= reach
+    return max(round(most) - round(peak), round(peak) - round(least))
 
 
-def _is_end_near(a: Findings, s: Selection, room: float) -> bool:
+def _end_moves_by(a: Findings, s: Selection) -> float:
     """Of a window that ends before observation does."""
     if s.until_us is None or s.until_us >= a.horizon_us:
-        return False
+        return 0.0
     by = sum(_moves_by(a, key, s.until_us) for key in selected_keys(a, s))
-    return by > 0 and abs(room) <= round(by) + 1
+    return round(by) + 1 if by > 0 else 0.0
 
 
 def _is_catching_up_near(a: Findings, s: Selection, room: float) -> bool:

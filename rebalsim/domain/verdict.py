@@ -29,6 +29,7 @@ class Measured:
     pending: tuple[OpenEnd, ...] = ()  # what a longer observation could still change it by
     # why nothing was measured (nobody ever owned what the budget speaks of): never kept
     unowned: OpenEnd | None = None
+    sway: float = 0.0  # how far it may move while nothing happens, where the limit is relative
 
 
 @dataclass(frozen=True, slots=True)

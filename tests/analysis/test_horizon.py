@@ -16,7 +16,13 @@ from typing import Any
 import pytest
 
 from rebalsim.analysis import Analysis, analyse
-from rebalsim.analysis.judge import judge_fact, judge_run, measure_budget, measure_fact
+from rebalsim.analysis.judge import (
+    judge_fact,
+    judge_run,
+    measure_budget,
+    measure_fact,
+    reference_of,
+)
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
@@ -245,6 +251,28 @@ def nothing_narrowed_is_broken(
                     at_first.horizon_us,
                     longer.horizon_us,
                 )
+
+
+@pytest.mark.parametrize(
+    ("factor", "cut", "later"),
+    [(0.9, 307_827_793, 367_827_793), (5 / 6, 180_387_408, 190_387_408)],
+)
+def test_a_relative_limit_sways_with_what_it_is_relative_to(
+    factor: float, cut: int, later: int
+) -> None:
+    text = random_story(420_050).replace("replay: as-written", "replay: [eager, cooperative]")
+    story = story_of(text.encode(), "s").check()
+    one, other = (play(story.scenario(v)) for v in ("eager", "cooperative"))
+    budget = Budget("lag_peak", "<=", factor, "lag_peak", "cooperative")
+    outcomes = [
+        judge_run(
+            budget,
+            measure_budget(analyse(one, at), budget),
+            measure_budget(analyse(other, at), reference_of(budget)),
+        ).outcome
+        for at in (cut, later)
+    ]
+    assert outcomes[0] == "inconclusive", outcomes
 
 
 FACTS = (
