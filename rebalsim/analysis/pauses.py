@@ -384,6 +384,9 @@ class PauseFinder:
                 ready = group.ready.get(p)
                 went = group.resumed.get(p)
                 if went is not None and _is_kept(pause, owner):
+                    c = self.consumers[owner]
+                    if self._was_late(p, c.returned_us):
+                        went = c.returned_us, c.returned_event
                     self._close(pause, *went, owner)
                 elif (
                     ready
@@ -396,13 +399,22 @@ class PauseFinder:
                     pause.ended_us = self.horizon_us
                     self.pauses.append(pause)
 
-    def _arrivals(self, p: Partition, since: int) -> float:
-        """How many records arrived since then; many where the rate is unknown."""
+    def _was_late(self, p: Partition, ready_us: int) -> bool:
+        """Did no record come for so long after its owner was back that the next one, whenever it is
+        handed over, shows the owner to have been ready?
+        """
+        until = min(self.horizon_us, ready_us + PRODUCER_LATE_US)
+        return ready_us >= 0 and self._arrivals(p, ready_us, until) < 1.0
+
+    def _arrivals(self, p: Partition, since: int, until: int = -1) -> float:
+        """How many records arrived since then, up to the horizon or another instant; many where the
+        rate is unknown.
+        """
         facts = self.trace.header.topics.get(p.topic)
         if facts is None or facts.rates is None:
             return 1.0
         arrivals = Arrivals(facts, p)
-        return arrivals.count(self.horizon_us) - arrivals.count(since)
+        return arrivals.count(self.horizon_us if until < 0 else until) - arrivals.count(since)
 
     # what the client did before it was entered into a callback
     def _sent(self, number: int, e: ev.RequestSent) -> None:

@@ -180,6 +180,13 @@ OVERTURNED_IN_PART: dict[str, tuple[int, str, str, Part, tuple[int, int]]] = {
         {"until_us": 881_258},
         (1_000_000, 2_000_000),
     ),
+    "a kept partition's pause ended when its owner was back, as its next record shows": (
+        450001,
+        "partition_seconds",
+        ">=",
+        {"members": ("c8",)},
+        (127_884_812, 128_884_812),
+    ),
     "partitions that were added within a window were never owned in it": (
         300093,
         "longest_pause",
