@@ -76,7 +76,6 @@ class Metadata:
         """The brokers are asked before the time: one of them hung up, or no longer leads what is
         read from it.
         """
-        self.consumer.touch()
         self.refresh()
         self.consumer.metadata_came()
 
@@ -172,6 +171,5 @@ class Metadata:
         consumer = self.consumer
         if life != consumer.life or not consumer.is_alive:
             return
-        consumer.touch()  # what it did before, it did without knowing
         self.refresh()
         consumer.metadata_came()

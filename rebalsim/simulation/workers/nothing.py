@@ -10,6 +10,7 @@ from typing import Any
 class NoFeed:
     """A process that reads no partition."""
 
+    cycle = None
     is_suspended = True
 
     def __init__(self) -> None:
@@ -36,17 +37,17 @@ class NoMetadata:
 class NoConsumer:
     """What is asked of all processes, and is nothing to a worker."""
 
-    skipped = None  # its beats are real: nothing of it is made up for later
+    is_resting = False  # its beats are real: nothing of it is made up for later
     is_polling = True
     is_assigned = True
     pattern = None
     assignors = ()
     slowness = 1.0
 
-    def touch(self) -> None:
+    def settle_accounts(self) -> None:
         """Nothing was slept through."""
 
-    mind = wake_for_business = touch
+    break_cycle = mind = miss_commits = wake_for_business = settle_accounts
 
     def change_pace(self, slowness: float) -> None:
         self.slowness = slowness
