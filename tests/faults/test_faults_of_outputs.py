@@ -199,7 +199,9 @@ def test_a_full_disk_left_an_empty_new_file_that_then_was_in_the_way(
 
 @pytest.mark.parametrize("after_s", [0.06, 0.12, 0.25, 0.5])
 def test_ctrl_c_while_importing_ended_with_a_traceback(after_s: float, folder: Path) -> None:
-    """From the moment on at which rebalsim's own code runs: the child says when that is."""
+    """From the moment on at which rebalsim's own code runs: the child says when that is. Whoever runs
+    these tests in the background may have had Ctrl-C ignored for all that they start.
+    """
     script = (
         "import sys; sys.argv[0] = 'rebalsim'; from rebalsim.__main__ import run;"
         "sys.stderr.write('on\\n'); sys.stderr.flush(); run()"
@@ -214,6 +216,7 @@ def test_ctrl_c_while_importing_ended_with_a_traceback(after_s: float, folder: P
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert child.stderr is not None and child.stderr.readline() == "on\n"
     time.sleep(after_s)
