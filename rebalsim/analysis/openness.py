@@ -112,6 +112,8 @@ def why_open(
         op not in AT_MOST and metric in _FALLS_WITH_TIME
     ):
         found.append(OpenEnd(OpenEndKind.TIME_MOVES_IT))
+    if metric == "time_between_poll_max" and op not in AT_LEAST:
+        found += _between_polls(a, s)
     if not found and (
         _is_within_sway(a, metric, s, room) or is_within_redrawing(a, metric, s, room)
     ):
@@ -253,6 +255,19 @@ def _whats_under_way(a: Findings, s: Selection, with_again: bool = True) -> list
         and (not s.action or not p.action or p.action == s.action)
         and (with_again or not p.is_again)
     ]
+
+
+def _between_polls(a: Findings, s: Selection) -> list[OpenEnd]:
+    """Whose handler had not returned: frozen meanwhile, or long out of its group, it goes on being
+    between two polls.
+    """
+    ends = (ev.HandlerReturned, ev.ConsumerExited, ev.ConsumerStarted)
+    found = []
+    for name in s.members or sorted(a.index.by_consumer):
+        stuck = a.index.last_of(name, a.horizon_us, ev.HandlerStuck)
+        if stuck > max(a.index.last_of(name, a.horizon_us, end) for end in ends):
+            found.append(OpenEnd(OpenEndKind.BETWEEN_TWO_POLLS, name))
+    return found
 
 
 def groups_of(a: Findings, s: Selection) -> Sequence[str]:

@@ -32,6 +32,7 @@ class OpenEndKind(StrEnum):
     HAS_GIVEN_UP = "has-given-up"
     HAS_READ_NOTHING = "has-read-nothing"
     JUST_BACK = "just-back"
+    BETWEEN_TWO_POLLS = "between-two-polls"
     SLOW = "slow"
     MAY_OUTLAST_ITS_POLL = "may-outlast-its-poll"
     # of the world

@@ -77,6 +77,7 @@ _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.HAS_GIVEN_UP: "{who} had given up partitions",
     OpenEndKind.HAS_READ_NOTHING: "{who} had read nothing of {what} yet",
     OpenEndKind.JUST_BACK: "{who} had just come back",
+    OpenEndKind.BETWEEN_TWO_POLLS: "{who} was between two calls of poll()",
     OpenEndKind.SLOW: "{who} took longer over its batches than usual",
     OpenEndKind.MAY_OUTLAST_ITS_POLL: (
         "{who} had work before it that may outlast its max.poll.interval.ms"
