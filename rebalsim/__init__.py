@@ -1,10 +1,11 @@
 """rebalsim replays what a Kafka consumer group does when members come, go, crash or hang, and
 says which partition paused, and why.
+
+Nothing is imported here, not even `typing`: until `__main__` runs, Ctrl-C ends in Python's own
+traceback.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # for checkers, which take it for true by its name
 
 if TYPE_CHECKING:
     from rebalsim.api import analyse, milliseconds, minutes, replay, seconds
@@ -29,7 +30,7 @@ _OFFERED = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _OFFERED:
         import importlib
 

@@ -226,6 +226,49 @@ def test_ctrl_c_while_importing_ended_with_a_traceback(after_s: float, folder: P
     assert "Traceback" not in said and said.endswith("Interrupted.\n")
 
 
+def test_ctrl_c_struck_while_nothing_but_typing_had_been_imported() -> None:
+    """What is imported before the first line that heeds Ctrl-C ends in Python's own traceback."""
+    script = (
+        "import sys, os; before = set(sys.modules); import rebalsim.__main__;"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["rebalsim", "rebalsim.__main__"]
+
+
+@pytest.mark.parametrize("name", ["/usr/bin/rebalsim", "C:\\\\x\\\\rebalsim-script.pyw"])
+def test_ctrl_c_struck_between_the_scripts_import_and_its_call(name: str) -> None:
+    script = (
+        f"import sys, os; sys.argv[0] = '{name}'; from rebalsim.__main__ import run;"
+        "os.kill(os.getpid(), 2); print('went on')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+
+
+def test_importing_the_entry_point_takes_ctrl_c_from_nobody() -> None:
+    script = (
+        "import signal; import rebalsim.__main__;"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.stdout == "True\n"
+
+
 STRUCK = {
     "in_a_command": (
         "import sys\nimport rebalsim.cli.endings as e\n"
