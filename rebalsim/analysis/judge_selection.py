@@ -56,7 +56,7 @@ def selectors_of(metric: str) -> tuple[str, ...]:
 
 def in_this_run(a: Analysis, at_us: int | None) -> int | None:
     """A moment that the file names, in this run: it goes with the script, which seeds may play
-    later than written, be it beyond the horizon. The start stays the start.
+    later than written; runs that are played last until then. The start stays the start.
     """
     return at_us + a.header.shift_us if at_us else at_us
 

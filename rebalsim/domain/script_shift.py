@@ -5,10 +5,16 @@ How long a rebalance waits until members hear of it is a matter of this place (u
 heartbeat interval), and so another seed strikes at another one: it plays the whole script later
 by its own share of the interval. The distances within the script stay as written, and nothing
 moves that waits for a condition, since that has no written time.
+
+What budgets and facts ask about goes with the script, so a seed that strikes later also plays on
+until that has taken place.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.scenario import Scenario, everybody_in
 
 _WHOLE = 1 << 64
@@ -43,3 +49,14 @@ def room_of(story: Scenario) -> int:
         default=None,
     )
     return 0 if last is None else max(0, story.horizon_us - last)
+
+
+def long_enough(story: Scenario, seed: int) -> Scenario:
+    """The story as this seed plays it: so much longer that the last moment at which its file asks
+    something, which goes with the script, still lies within it.
+    """
+    shift_us = shift_of(seed, story.shift_within_us)
+    all_asked: tuple[Budget | Expectation, ...] = (*story.budgets, *story.expectations)
+    moments = (at for one in all_asked for at in (one.from_us, one.until_us))
+    end_us = max((at for at in moments if at and at <= story.horizon_us), default=0) + shift_us
+    return replace(story, horizon_us=end_us) if shift_us and end_us > story.horizon_us else story

@@ -33,7 +33,8 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "whole of it later, by its own share of the "
         "longest heartbeat interval, so that it strikes at another moment between two heartbeats "
         "(heartbeat_phase: as-written in a story "
-        "switches that off). Facts and windows of budgets go with it.",
+        "switches that off). Facts and windows of budgets go with it, and what is asked of the end is "
+        "played so much longer.",
         ("run", "heartbeat"),
     ),
     "run": ("One scenario, one variant, one seed, played once.", ("seed", "trace")),

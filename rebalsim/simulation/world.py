@@ -21,7 +21,7 @@ from rebalsim.domain.machine import Machine
 from rebalsim.domain.own_code import is_own_code
 from rebalsim.domain.pattern import matcher_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
-from rebalsim.domain.script_shift import shift_of
+from rebalsim.domain.script_shift import long_enough, shift_of
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
@@ -671,6 +671,8 @@ def play(
     every request, answer and batch too.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
+    if drive is None:
+        scenario = long_enough(scenario, scenario.seed if seed is None else seed)
     if any(group.streams is not None for group in scenario.groups):
         from rebalsim.simulation.streams.story import play_story
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebalsim.analysis.judge import judge_fact, measure_budget, measure_fact
+from rebalsim.analysis.judge import judge_fact, judge_run, measure_budget, measure_fact
 from rebalsim.analysis.judge_selection import selection_of
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import Scenario
@@ -141,6 +141,27 @@ expect: [at 94990ms: orders-0 owned by c0, at 59990ms: no rebalance, at 115s: gr
         assert (window.from_us, window.until_us) == (59 * SECOND + shift, 94 * SECOND + shift)
         assert (start.from_us, start.until_us) == (0, 60 * SECOND + shift)
         assert measure_budget(a, scenario.budgets[0]).value == 2
+
+
+def test_what_is_asked_at_the_very_end_is_decided_under_each_seed() -> None:
+    """The end of what is asked goes with the script, and so the story is played until then."""
+    scenario = story(
+        """budgets: [{rebalances: "<= 4", from: 59s, until: 2m}]
+expect: [at 2m: group is stable, c1 is gone between 96s and 2m]"""
+    )
+    for seed in range(1, 8):
+        a = run_once(scenario, seed).analysis
+        assert a.horizon_us == 120 * SECOND + a.header.shift_us
+        assert [judge_fact(measure_fact(a, fact)).outcome for fact in scenario.expectations] == [
+            "pass"
+        ] * 2
+        (budget,) = scenario.budgets
+        assert judge_run(budget, measure_budget(a, budget)).outcome == "pass"
+
+
+def test_a_story_that_is_asked_nothing_at_its_end_is_as_long_as_written() -> None:
+    for asked in ("", 'budgets: {longest_pause: "<= 1m"}', "expect: [at 1m: group is stable]"):
+        assert run_once(story(asked), 3).analysis.horizon_us == 120 * SECOND
 
 
 def test_a_hand_over_waits_for_a_heartbeat_uniformly_over_the_interval() -> None:
