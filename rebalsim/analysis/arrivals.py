@@ -5,6 +5,7 @@ rate steps and ramps, in one partition's share.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import zip_longest
 from math import sqrt
 
 from rebalsim.domain.ids import Partition
@@ -72,18 +73,12 @@ def _pieces(facts: TopicFacts, number: int) -> list[tuple[int, float, float]]:
     """
     steps = facts.rates or ()
     found: list[tuple[int, float, float]] = []
-    for place, (at, rate, _) in enumerate(steps):
-        then = steps[place + 1] if place + 1 < len(steps) else None
-        slope = (
-            (then[1] - rate) / (then[0] - at)
-            if then is not None and then[2] and then[0] > at
-            else 0.0
-        )
-        cuts = [
-            at,
-            *(when for when, _ in facts.growth if when > at and (then is None or when < then[0])),
-        ]
-        for cut in cuts:
+    for (at, rate, _), then in zip_longest(steps, steps[1:]):
+        until, slope = float("inf"), 0.0
+        if then is not None:
+            until, its_rate, is_ramp = then
+            slope = (its_rate - rate) / (until - at) if is_ramp and until > at else 0.0
+        for cut in (at, *(when for when, _ in facts.growth if at < when < until)):
             share = _share(facts, number, cut)
             found.append((cut, (rate + slope * (cut - at)) * share / 1e6, slope * share / 1e6))
     return found

@@ -39,16 +39,19 @@ class ClusterCauses:
         self._disturbed: dict[str, list[Disturbance]] = {}
         self.deeds: list[int] = []  # what the script did to connectors
         self.changes: list[tuple[int, str]] = []  # when which connector changed
-        for n in index.world if self.workers else ():
-            e = index.events[n]
+        if self.workers:
+            self._note_deeds()
+
+    def _note_deeds(self) -> None:
+        """What the script did to connectors, and when one was changed by it or its own tasks."""
+        events = self.index.events
+        for n in self.index.world:
+            e = events[n]
             if type(e) is ev.ScriptActed and e.kind in (*_OF_CLUSTER, *_OF_ITS_TASKS):
                 self.deeds.append(n)
                 if e.kind in _OF_CLUSTER:
                     self.changes.append((e.at_us, e.targets[0]))
-        if self.workers:
-            self.changes += [
-                (e.at_us, e.connector) for e in index.events if type(e) is TasksConfigured
-            ]
+        self.changes += [(e.at_us, e.connector) for e in events if type(e) is TasksConfigured]
         self.changes.sort()
 
     def worker_of(self, consumer: str) -> str:

@@ -202,7 +202,6 @@ def judge_variant(
             reference = (baseline or {}).get(budget)
         elif budget.relative_to in analyses:
             reference = measure_budget(analyses[budget.relative_to], reference_of(budget))
-        found.append(
-            (budget, judge_run(budget, measure_budget(analyses[variant], budget), reference))
-        )
+        measured = measure_budget(analyses[variant], budget)
+        found.append((budget, judge_run(budget, measured, reference)))
     return found

@@ -184,16 +184,10 @@ def _no_rebalance(a: Analysis, fact: Expectation) -> str:
                 and until > start
                 and (r.is_complete or r.barrier_us >= 0 or r.stable_us < 0)
             ):
-                who = (
-                    " "
-                    f"({r.trigger.replace('-', ' ')}{', ' + r.trigger_consumer if r.trigger_consumer else ''})"
-                    if r.trigger
-                    else ""
-                )
-                counter = r.counter
+                why = ", ".join(filter(None, (r.trigger.replace("-", " "), r.trigger_consumer)))
                 return (
-                    f"{group} rebalanced at {say_duration(r.prepared_us)}{who}, {counter} "
-                    f"{r.generation}"
+                    f"{group} rebalanced at {say_duration(r.prepared_us)}"
+                    f"{f' ({why})' if r.trigger else ''}, {r.counter} {r.generation}"
                 )
     return ""
 

@@ -49,11 +49,8 @@ def find_lanes(
         held = tuple(holdings.get((group, partition), ()))
         stood = tuple(paused.get((group, partition), ()))
         segments = _segments(held, stood, horizon_us)
-        look = (
-            group,
-            tuple((s.what, s.started_us, s.ended_us, s.consumer, s.phase) for s in segments),
-        )
-        like = seen.setdefault(look, len(lanes))
+        look = [(s.what, s.started_us, s.ended_us, s.consumer, s.phase) for s in segments]
+        like = seen.setdefault((group, *look), len(lanes))
         lanes.append(Lane(partition, group, held, stood, segments, like))
     return lanes
 

@@ -59,11 +59,7 @@ class ConsumerWalk:
                 self._cut(events[ended].at_us, PhaseKind.FETCH, e.consumer, ended)
             if after >= 0:
                 taken = events[after]
-                mode = (
-                    "gone"
-                    if type(taken) is ev.ConsumerExited
-                    else STARTS.get(getattr(taken, "callback", ""), "gone")
-                )
+                mode = STARTS.get(getattr(taken, "callback", ""), "gone")  # an exit has none
                 at = self._held(e.consumer, taken.at_us, after, mode)
         self._explain_long_pickups()
         self._leave_out_the_deserted()

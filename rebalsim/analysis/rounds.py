@@ -118,10 +118,8 @@ class RoundFinder:
                 self._finish_barrier(r)
             # who gave something up joined again at once
             if not r.trigger and before is not None and before.is_cooperative and r.joins:
-                r.trigger, r.trigger_consumer = (
-                    Trigger.LEADER_REJOINED,
-                    min((at, c) for c, (at, _) in r.joins.items())[1],
-                )
+                r.trigger = Trigger.LEADER_REJOINED
+                r.trigger_consumer = min(r.joins, key=lambda c: (r.joins[c][0], c))
         return self.rounds
 
     def _finish_barrier(self, r: Rebalance) -> None:
@@ -165,29 +163,7 @@ class RoundFinder:
     def _new_round(
         self, at: int, trigger: str, consumer: str, reason: str, number: int
     ) -> Rebalance:
-        return Rebalance(
-            self.group,
-            -1,
-            Trigger(trigger),
-            consumer,
-            reason,
-            at,
-            -1,
-            -1,
-            -1,
-            Completion.UNTOLD,
-            "",
-            (),
-            0,
-            "",
-            "",
-            -1,
-            -1,
-            False,
-            {},
-            {},
-            (number,),
-        )
+        return Rebalance(self.group, -1, Trigger(trigger), consumer, reason, at, evidence=(number,))
 
     # ---------------------------------------------------------------------- told by the coordinator
 
@@ -210,13 +186,8 @@ class RoundFinder:
         r = self.preparing or self._new_round(e.at_us, "", "", "", number)
         self.preparing = None
         r.removed, self.removed = self.removed, {}
-        r.generation, r.barrier_us, r.completed_by, r.last, r.kicked = (
-            e.generation,
-            e.at_us,
-            Completion(e.by),
-            e.last,
-            e.kicked,
-        )
+        r.generation, r.barrier_us = e.generation, e.at_us
+        r.completed_by, r.last, r.kicked = Completion(e.by), e.last, e.kicked
         r.evidence += (number,)
         if e.members == 0:
             self.current = None

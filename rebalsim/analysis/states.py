@@ -20,12 +20,8 @@ def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[S
     ]
     changes = _told(index, told) if told else _implied(rounds)
     spans: list[StateSpan] = []
-    at, state, generation, event = (
-        0,
-        (index.events[told[0]].before if told else "Empty") or "Empty",
-        -1,
-        -1,
-    )
+    state = (index.events[told[0]].before if told else "") or "Empty"
+    at, generation, event = 0, -1, -1
     for when, after, gen, number in changes:
         if when > at:
             spans.append(StateSpan(group, state, at, when, generation, event))

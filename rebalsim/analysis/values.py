@@ -209,24 +209,25 @@ class Rebalance:
     generation: int
     trigger: Trigger
     trigger_consumer: str
-    reason: str  # in Kafka's words
-    prepared_us: int  # the round began
-    barrier_us: int  # everybody had joined
-    stable_us: int  # the assignment was stored
-    settled_us: int  # every member had run its callbacks
-    completed_by: Completion
-    last: str  # who completed the barrier
-    kicked: tuple[str, ...]
-    members: int
-    leader: str
-    assignor: str
-    moved: int  # partitions whose owner changed, −1 unknown
-    least: int  # how many had to move, −1 unknown
-    is_cooperative: bool
+    reason: str = ""  # in Kafka's words
+    prepared_us: int = -1  # the round began
+    barrier_us: int = -1  # everybody had joined
+    stable_us: int = -1  # the assignment was stored
+    settled_us: int = -1  # every member had run its callbacks
+    completed_by: Completion = Completion.UNTOLD
+    last: str = ""  # who completed the barrier
+    kicked: tuple[str, ...] = ()
+    members: int = 0
+    leader: str = ""
+    assignor: str = ""
+    moved: int = -1  # partitions whose owner changed, −1 unknown
+    least: int = -1  # how many had to move, −1 unknown
+    is_cooperative: bool = False
     # consumer → when its JoinGroup left (or reached the coordinator), and that event
-    joins: dict[str, tuple[int, int]]
-    notices: dict[str, tuple[int, int]]  # consumer → when it learnt of this round, and that event
-    evidence: tuple[int, ...]
+    joins: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # consumer → when it learnt of this round, and that event
+    notices: dict[str, tuple[int, int]] = field(default_factory=dict)
+    evidence: tuple[int, ...] = ()
     # consumer → duration as its rebalance-latency counts it
     latency_us: dict[str, int] = field(default_factory=dict)
     # who was removed before its barrier: when, by which event, why

@@ -4,6 +4,7 @@ all (KIP-881).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rebalsim.assignors.claim import Claim, ReplicaRacks
@@ -60,15 +61,13 @@ class RackInfo:
             for found in replica_racks_of(racks, topic, count)
         ]
         if matter(named.values(), all_racks):
-            members_in: dict[str, int] = {}
-            for rack in named.values():
-                members_in[rack] = members_in.get(rack, 0) + 1
+            members_in = Counter(named.values())
             self.active = True
             self.member_rack = named
             self.partition_racks = dict(zip(universe.partitions, all_racks))
             self.weight = {
-                p: sum(members_in.get(rack, 0) for rack in found)
-                for p, found in zip(universe.partitions, all_racks)
+                p: sum(members_in[rack] for rack in found)
+                for p, found in self.partition_racks.items()
             }
 
     def mismatch(self, member_id: str, partition: Partition) -> bool:

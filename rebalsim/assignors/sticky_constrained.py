@@ -79,16 +79,15 @@ class Quotas:
             if len(keep) < self.low:
                 self.under.append(member)
             else:
-                if len(keep) >= self.high and self.with_extra < self.extras:
-                    limit = self.high
-                    self._count_extra()
-                else:
-                    limit = self.low
-                    if self.with_extra < self.extras:
+                limit = self.low
+                if self.with_extra < self.extras:
+                    if len(keep) >= self.high:
+                        limit = self.high
+                        self._count_extra()
+                    else:
                         self.exact.append(member)
-                if len(keep) > limit:
-                    self.lost.update(zip(keep[limit:], repeat(member)))
-                    del keep[limit:]
+                self.lost.update(zip(keep[limit:], repeat(member)))
+                del keep[limit:]
             self.given[member] = keep
 
     def _count_extra(self) -> None:

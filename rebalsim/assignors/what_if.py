@@ -225,10 +225,7 @@ class ClientGroup:
 
     def _rebalance(self, counts: Mapping[str, int]) -> dict[str, list[Partition]]:
         self._generation += 1
-        owned = {
-            member: () if self._eager else tuple(sorted(held))
-            for member, held in self._held.items()
-        }
+        owned = {m: () if self._eager else tuple(sorted(held)) for m, held in self._held.items()}
         claims = [
             Claim(
                 member,
@@ -243,9 +240,7 @@ class ClientGroup:
         given = self._assignor.assign(counts, claims)
         if not self._eager and self._assignor.is_checked:
             check_cooperative(self._assignor.name, owned, given)
-        self._user = {
-            member: self._assignor.remember(given[member], self._generation) for member in given
-        }
+        self._user = {m: self._assignor.remember(new, self._generation) for m, new in given.items()}
         self._joined_in = dict.fromkeys(self._held, self._generation)
         return {member: given[member] for member in self._held}
 

@@ -263,16 +263,13 @@ def _figures(case: _Case) -> dict[str, VariantBaseline]:
     judge = case.judge
     assert judge is not None
     asked = case.tasks[0].questions if case.tasks else ()
+    budgets = [(q.variant, q.asked) for q in asked if isinstance(q.asked, Budget)]
     found = {}
     for variant, tally in case.tallies.items():
         metrics = dict(tally.metrics)
-        for q in asked:
-            if (
-                isinstance(q.asked, Budget)
-                and q.variant == variant
-                and (value := _observed(judge, q.asked, variant)) is not None
-            ):
-                metrics[key_of(q.asked)] = value
+        for budget in (budget for of, budget in budgets if of == variant):
+            if (value := _observed(judge, budget, variant)) is not None:
+                metrics[key_of(budget)] = value
         found[variant] = VariantBaseline(
             judge.story.seed,
             judge.runs,

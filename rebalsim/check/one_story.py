@@ -145,17 +145,13 @@ class StoryJudge:
                 found.append(((asked, variant, seed), measure_fact(analysis, asked)))
                 continue
             measured = measure_budget(analysis, asked)
-            is_told = (
+            if (
                 self.runs == 1
                 and not measured.problem
-                and (bool(asked.relative_to) or judge_run(asked, measured).outcome != "pass")
-            )
-            found.append(
-                (
-                    (asked, variant, seed),
-                    explained(analysis, asked, measured) if is_told else measured,
-                )
-            )
+                and (asked.relative_to or judge_run(asked, measured).outcome != "pass")
+            ):
+                measured = explained(analysis, asked, measured)
+            found.append(((asked, variant, seed), measured))
         return found
 
     def add(self, variant: str, seed: int, analysis: Analysis) -> None:

@@ -108,23 +108,18 @@ def catalogue() -> dict[str, list[Entry]]:
     from rebalsim.reports.glossary import WORDS
     from rebalsim.scenario import vocabulary
 
-    found: dict[str, list[Entry]] = _rules()
-    found["Phases of a pause"] = _phases()
-    found["Words"] = [
-        Entry(word, "word", "", (("", text),), see) for word, (text, see) in WORDS.items()
-    ]
-    found["Stock variants and profiles"] = [*_stock_variants(), _profiles()]
-    found["Metrics"] = _of_metrics()
-    found["Actions of the script"] = [
-        _block(block, "action of the script") for block in vocabulary.actions()
-    ]
-    found["Blocks of a scenario"] = [
-        _block(block, "block of a scenario") for block in vocabulary.blocks()
-    ]
-    found["Exit codes"] = [
-        Entry(f"exit-{code}", "exit code", meaning, ()) for code, meaning in exits.MEANINGS.items()
-    ]
-    return found
+    words, actions, blocks = WORDS.items(), vocabulary.actions(), vocabulary.blocks()
+    codes = exits.MEANINGS.items()
+    return {
+        **_rules(),
+        "Phases of a pause": _phases(),
+        "Words": [Entry(word, "word", "", (("", text),), see) for word, (text, see) in words],
+        "Stock variants and profiles": [*_stock_variants(), _profiles()],
+        "Metrics": _of_metrics(),
+        "Actions of the script": [_block(each, "action of the script") for each in actions],
+        "Blocks of a scenario": [_block(each, "block of a scenario") for each in blocks],
+        "Exit codes": [Entry(f"exit-{code}", "exit code", says, ()) for code, says in codes],
+    }
 
 
 def _rules() -> dict[str, list[Entry]]:

@@ -48,11 +48,9 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
             "",
         ]
     for c in (c for c in found if c.outcome != "pass"):
-        lines += [
-            f"**{escape(c.place)}** {code_cell(c.name)}: {escape(c.because or c.said)}",
-            *([f"  \n→ {escape(c.hint)}"] if c.hint else []),
-            "",
-        ]
+        hint = [f"  \n→ {escape(c.hint)}"] if c.hint else []
+        why = escape(c.because or c.said)
+        lines += [f"**{escape(c.place)}** {code_cell(c.name)}: {why}", *hint, ""]
     for story in report.stories:
         lines += [
             f"- ❌ {escape(f'{p.file}:{p.line}')}: {escape(p.message)}"

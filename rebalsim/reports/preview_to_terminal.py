@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from rebalsim.reports.previewed import Difference, Previewed, budget_told
 from rebalsim.reports.terminal_page import glue
@@ -11,6 +12,16 @@ from rebalsim.reports.terminal_page import glue
 WIDTH = 80
 ADVICE = "Change first (tried on a day with a crash and a restart)"
 _SIGNS = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
+# a figure's field → the head of its column
+_ONE_VERSION = {"metric": "", "deploy": "this restart", "crash_after": "a crash"}
+_TWO_VERSIONS = {
+    "metric": "",
+    "deploy": "the deploy",
+    "restart_before": "restart before",
+    "restart_after": "restart after",
+    "crash_before": "crash before",
+    "crash_after": "crash after",
+}
 
 
 def render(told: Previewed, width: int = WIDTH) -> str:
@@ -55,23 +66,8 @@ def table(told: Previewed) -> list[str]:
 
 def columns(told: Previewed) -> list[tuple[str, ...]]:
     """The table's head and rows; without an old version there is nothing to lay beside."""
-    if not told.old:
-        rows = [(f.metric, f.deploy, f.crash_after) for f in told.figures]
-        return [("", "this restart", "a crash"), *rows]
-    return [
-        ("", "the deploy", "restart before", "restart after", "crash before", "crash after"),
-        *(
-            (
-                f.metric,
-                f.deploy,
-                f.restart_before,
-                f.restart_after,
-                f.crash_before,
-                f.crash_after,
-            )
-            for f in told.figures
-        ),
-    ]
+    shown = _TWO_VERSIONS if told.old else _ONE_VERSION
+    return [tuple(shown.values()), *map(attrgetter(*shown), told.figures)]
 
 
 def _section(title: str, texts: Iterable[str], width: int) -> Iterator[str]:

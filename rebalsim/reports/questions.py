@@ -35,21 +35,16 @@ def tell_answer(answer: Answer, variant: str = "") -> Answered:
     """One question and its answer; a variant that is eager on purpose is not asked whether it is
     cooperative.
     """
-    if answer.question == "cooperative-in-use" and variant == "eager" and answer.is_yes is False:
-        question = _QUESTIONS[answer.question]
-        return Answered(question, "n/a", "This variant is eager on purpose.", False)
-    said = (
-        _WITHOUT_ANSWER[bool(answer.figures.get("consumer_protocol"))]
-        if answer.is_yes is None
-        else "yes"
-        if answer.is_yes
-        else "no"
-    )
-    is_bad = bool(answer.is_yes) and answer.question != "cooperative-in-use"
-    text = _TELLERS[answer.question](answer)
-    if answer.question == "cooperative-in-use" and answer.is_yes is False and answer.consumers:
-        is_bad = True
-    return Answered(_QUESTIONS[answer.question], said, text, is_bad)
+    question, text = _QUESTIONS[answer.question], _TELLERS[answer.question](answer)
+    if answer.is_yes is None:
+        unsaid = _WITHOUT_ANSWER[bool(answer.figures.get("consumer_protocol"))]
+        return Answered(question, unsaid, text, False)
+    is_bad = answer.is_yes
+    if answer.question == "cooperative-in-use":  # the one that should be answered with yes
+        if variant == "eager" and not answer.is_yes:
+            return Answered(question, "n/a", "This variant is eager on purpose.", False)
+        is_bad = not answer.is_yes and bool(answer.consumers)
+    return Answered(question, "yes" if answer.is_yes else "no", text, is_bad)
 
 
 def _crash_loop(a: Answer) -> str:

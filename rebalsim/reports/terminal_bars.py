@@ -108,14 +108,11 @@ class Canvas:
     def group(self, variant: VariantReport, group: str, is_named: bool) -> Line:
         """The group's states, and how many rebalances that were."""
         codes = codes_of_states(variant.analysis.group_states[group], self.window)
+        overlaps = self.window.overlaps
         count = sum(
-            1
+            overlaps(r.prepared_us, max(r.barrier_us, r.stable_us, r.settled_us) + 1)
             for r in variant.analysis.rebalances
-            if r.group == group
-            and not r.is_formation
-            and self.window.overlaps(
-                r.prepared_us, max(r.barrier_us, r.stable_us, r.settled_us) + 1
-            )
+            if r.group == group and not r.is_formation
         )
         bar = Line()
         for _, length, code in runs(codes):

@@ -8,7 +8,7 @@ heartbeat or a join costs the same in a group of a thousand as in one of two.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from rebalsim.domain.errors import BugError
@@ -188,17 +188,15 @@ class ClassicGroup:
         old_id = member.member_id
         del self.members[old_id]
         self._order.remove(old_id)
-        renamed = Member(
-            member_id,
-            member.instance_id,
-            member.client_id,
-            member.session_timeout_us,
-            member.rebalance_timeout_us,
-            member.protocol_type,
-            member.protocols,
-            self.session_prefix + member_id,
-            member.assignment,
+        renamed = replace(
+            member,
+            member_id=member_id,
+            timer=self.session_prefix + member_id,
+            join=None,
+            displaced=(),
+            sync=None,
             is_new=member.is_new and self.rules.replacement_stays_new,
+            heard_us=-1,
         )
         self.members[member_id] = renamed
         self._order.put(member_id, None)
