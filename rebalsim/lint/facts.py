@@ -4,7 +4,7 @@ how many partitions a member holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from rebalsim.domain.consumer import Consumer
@@ -234,13 +234,18 @@ def subscribed(scenario: Scenario, consumer: Consumer) -> list[Topic]:
     return [t for t in scenario.topics if t.exists_from_start and consumer.subscribes_to(t.name)]
 
 
+def topics_read_by(scenario: Scenario, consumers: Sequence[Consumer]) -> list[Topic]:
+    """The topics that any of these consumers reads from the start."""
+    return [
+        t
+        for t in scenario.topics
+        if t.exists_from_start and any(c.subscribes_to(t.name) for c in consumers)
+    ]
+
+
 def partitions_of_group(scenario: Scenario, group: Group) -> int:
     """Partitions that the group reads in all."""
-    return sum(
-        t.partitions
-        for t in scenario.topics
-        if t.exists_from_start and any(c.subscribes_to(t.name) for c in group.consumers)
-    )
+    return sum(t.partitions for t in topics_read_by(scenario, group.consumers))
 
 
 def share_of(scenario: Scenario, consumer: Consumer) -> int:

@@ -127,24 +127,20 @@ class ScriptReader:
 
     def _has_moment(self, entry: Written, name: str, ids: dict[str, int]) -> bool:
         """Whether it says when, once."""
-        add, after = self.out.add, entry.get("after")
-        if "at" not in entry and "after" not in entry and "when" not in entry:
-            add(
-                entry.node,
-                f"{name} does not say when — add at: 1m, after: ID, or when: group is stable",
-            )
+        add, at, after = self.out.add, entry.at, entry.get("after")
+        if not {"at", "after", "when"} & entry.values.keys():
+            says = f"{name} does not say when — add at: 1m, after: ID, or when: group is stable"
+            add(entry.node, says)
             return False
         if "at" in entry and "after" in entry:
-            add(entry.at["after"], "after stands beside at — write at alone, or after with delay")
+            add(at["after"], "after stands beside at — write at alone, or after with delay")
             return False
         if "delay" in entry and "after" not in entry:
-            add(entry.at["delay"], "delay goes with after — write at: for a moment of the story")
+            add(at["delay"], "delay goes with after — write at: for a moment of the story")
         if after is not None and after not in ids:
-            add(
-                entry.at["after"],
-                f"No action before this one has the id '{shorten(after)}' —"
-                f" {or_nearest(after, ids, 'give that action id: ' + shorten(after))}",
-            )
+            what_else = or_nearest(after, ids, f"give that action id: {shorten(after)}")
+            says = f"No action before this one has the id '{shorten(after)}' — {what_else}"
+            add(at["after"], says)
         return True
 
     def _is_too_late(self, entry: Written, name: str, at_us: int, last_us: int) -> None:

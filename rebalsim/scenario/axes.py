@@ -366,13 +366,6 @@ def _log_steps(
         )
         return None
     count = written.get("count", 5)
-    numbers = [low * (high / low) ** (i / (count - 1)) for i in range(count)]
     # Ends as written; what lies between is rounded to what a person would write.
-    return [
-        low,
-        *(
-            float(round(float(f"{n:.2g}"))) if is_whole else float(f"{n:.2g}")
-            for n in numbers[1:-1]
-        ),
-        high,
-    ]
+    between = [float(f"{low * (high / low) ** (i / (count - 1)):.2g}") for i in range(1, count - 1)]
+    return [low, *(float(round(n)) if is_whole else n for n in between), high]

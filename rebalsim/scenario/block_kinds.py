@@ -149,23 +149,17 @@ class Section(Kind):
         meant: list[str] = []
         spelt: dict[str, str] = {}
         for key, value in block.entries.items():
-            f = self.by_key.get(key)
+            f, at = self.by_key.get(key), block.keys[key]
             if f is None and len(meant) >= _MOST_UNKNOWN:
-                out.add(
-                    block.keys[key],
-                    f"There are more unknown keys in the {self.title} than these {_MOST_UNKNOWN} "
-                    "— mend them first",
-                )
+                what = f"There are more unknown keys in the {self.title} than these {_MOST_UNKNOWN}"
+                out.add(at, f"{what} — mend them first")
                 written.is_bad = True
                 break
             if f is None:
                 meant.append(self._unknown(block, key, out))
                 written.is_bad = written.is_bad or key not in self.ignored
             elif f.name in written.at:
-                out.add(
-                    block.keys[key],
-                    f"'{key}' says the same as '{spelt[f.name]}' — keep one of the two",
-                )
+                out.add(at, f"'{key}' says the same as '{spelt[f.name]}' — keep one of the two")
             else:
                 spelt[f.name] = key
                 self._take(f, value, written, out)
@@ -310,18 +304,13 @@ class MapOf(Kind):
             return self.wrong(
                 node, out, f"There are {len(node.entries)} {self.what} — write at most {self.most}"
             )
-        values: dict[str, Any] = {}
-        is_bad = False
+        read: dict[str, Any] = {}
         for key, at in node.keys.items():
             name = Scalar(at.source, at.line, at.column, at.width, at.text, True)
-            value = (
-                BAD if self.key.read(name, out) is BAD else self.value.read(node.entries[key], out)
-            )
-            if value is BAD:
-                is_bad = True
-            else:
-                values[key] = value
-        return Named(node, values, is_bad)
+            is_named = self.key.read(name, out) is not BAD
+            read[key] = self.value.read(node.entries[key], out) if is_named else BAD
+        values = {key: value for key, value in read.items() if value is not BAD}
+        return Named(node, values, len(values) < len(read))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         made: Schema = {"type": "object", "additionalProperties": self.value.schema(defs)}

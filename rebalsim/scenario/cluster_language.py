@@ -17,17 +17,10 @@ class Brokers(Kind):
     says = "a number such as 3, or a list of {id: 0, rack: a}"
 
     def _read(self, node: Node, out: Problems) -> Any:
-        if (
-            isinstance(node, Scalar)
-            and isinstance(node.value, int)
-            and not isinstance(node.value, bool)
-        ):
+        if isinstance(node, Scalar) and type(node.value) is int:
             if not 1 <= node.value <= 1_000:
-                return self.wrong(
-                    node,
-                    out,
-                    f"{node.value} is out of bounds — write a number of brokers from 1 to 1000",
-                )
+                says = f"{node.value} is out of bounds — write a number of brokers from 1 to 1000"
+                return self.wrong(node, out, says)
             return tuple((n, "") for n in range(node.value))
         if not isinstance(node, Sequence) or not node.items:
             return self.wrong(node, out)
@@ -38,10 +31,8 @@ class Brokers(Kind):
             if written is BAD or "id" not in written:
                 is_bad = True
             elif written.get("id") in brokers:
-                out.add(
-                    written.at["id"],
-                    f"Broker {written.get('id')} is there twice — give each an id of its own",
-                )
+                says = f"Broker {written.get('id')} is there twice — give each an id of its own"
+                out.add(written.at["id"], says)
                 is_bad = True
             else:
                 brokers[written.get("id")] = written.get("rack", "")

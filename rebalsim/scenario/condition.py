@@ -193,21 +193,14 @@ class _Reader:
         while self.is_next(*_COMPARE):
             token = self.take()
             other, other_kind = self.sum()
-            if "flag" in (kind, other_kind) or (
-                "text" in (kind, other_kind) and kind != other_kind
-            ):
-                raise ConditionError(
-                    f"'{token.text}' cannot compare {_a(kind)} with {_a(other_kind)}",
-                    token.column,
-                    len(token.text),
-                )
-            if {kind, other_kind} == {"number", "duration"}:
-                raise ConditionError(
-                    f"'{token.text}' compares a duration with a plain number — write the number "
-                    "with its unit, e.g. 10s",
-                    token.column,
-                    len(token.text),
-                )
+            both, why = {kind, other_kind}, ""
+            if "flag" in both or ("text" in both and kind != other_kind):
+                why = f"cannot compare {_a(kind)} with {_a(other_kind)}"
+            elif both == {"number", "duration"}:
+                write = "write the number with its unit, e.g. 10s"
+                why = f"compares a duration with a plain number — {write}"
+            if why:
+                raise ConditionError(f"'{token.text}' {why}", token.column, len(token.text))
             links.append(_link(_COMPARE[token.text], ask, other))
             ask, kind = other, other_kind
         if not links:

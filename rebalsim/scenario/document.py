@@ -404,16 +404,14 @@ class _Builder:
         self.aliases += 1
         found = self.anchors.get(event.anchor)
         if found is None:
+            name, mark = shorten(event.anchor), event.start_mark
             self._say(
                 event,
-                f"*{shorten(event.anchor)} stands for nothing so far (an anchor comes before its "
-                "aliases and never holds itself)"
-                f" — write &{shorten(event.anchor)} at the value it means",
+                f"*{name} stands for nothing so far (an anchor comes before its aliases and never "
+                f"holds itself) — write &{name} at the value it means",
                 len(event.anchor) + 1,
             )
-            found = Scalar(
-                self.source, event.start_mark.line + 1, event.start_mark.column + 1, 1, "", False
-            )
+            found = Scalar(self.source, mark.line + 1, mark.column + 1, 1, "", False)
             if self.open and self.open[-1].wants_key:
                 raise _Stop
         if self.aliases > MAX_ALIASES:
@@ -450,26 +448,20 @@ class _Builder:
 
     def _key(self, top: _Open, node: Node) -> None:
         assert isinstance(top.node, Mapping)
+        wrong = ""
         if not isinstance(node, Scalar):
-            self.problems.append(
-                node.problem("A list or a block cannot be a key — write a name before the colon")
-            )
-            top.is_shadowed = True
-            return
-        top.key = node
-        if node.text == "<<" and not node.is_quoted:
-            self.problems.append(
-                node.problem(
+            wrong = "A list or a block cannot be a key — write a name before the colon"
+        else:
+            top.key = node
+            if node.text == "<<" and not node.is_quoted:
+                wrong = (
                     "Merge keys (<<) are not YAML any more — put the common part under templates:"
                 )
-            )
-            top.is_shadowed = True
-        elif node.text in top.node.entries:
-            first = top.node.keys[node.text].line
-            self.problems.append(
-                node.problem(
-                    f"'{shorten(node.text)}' stands here a second time (first on line {first}) — "
-                    "keep one of the two"
+            elif node.text in top.node.entries:
+                wrong = (
+                    f"'{shorten(node.text)}' stands here a second time (first on line "
+                    f"{top.node.keys[node.text].line}) — keep one of the two"
                 )
-            )
+        if wrong:
+            self.problems.append(node.problem(wrong))
             top.is_shadowed = True

@@ -156,15 +156,11 @@ class DrawOf(Kind):
     def _tail(self, node: Node, out: Problems) -> Any:
         """`1% up to 40ms`, or {share: 1%, up_to: 40ms}."""
         if isinstance(node, Mapping):
-            share: Any = _SHARE.read(node.entries["share"], out) if "share" in node.entries else BAD
-            up_to: Any = _FINE.read(node.entries["up_to"], out) if "up_to" in node.entries else BAD
-            extra = [k for k in node.entries if k not in ("share", "up_to")]
-            if len(node.entries) != 2 or extra:
-                return self.wrong(
-                    node,
-                    out,
-                    "A tail says how many and how long — write tail: {share: 1%, up_to: 40ms}",
-                )
+            if node.entries.keys() != {"share", "up_to"}:
+                write = "write tail: {share: 1%, up_to: 40ms}"
+                return self.wrong(node, out, f"A tail says how many and how long — {write}")
+            share = _SHARE.read(node.entries["share"], out)
+            up_to = _FINE.read(node.entries["up_to"], out)
             return BAD if share is BAD or up_to is BAD else (share, float(up_to))
         if isinstance(node, Scalar) and (
             found := re.fullmatch(rf"({q._AMOUNT}) ?% up to ({q.DURATION})", node.text)

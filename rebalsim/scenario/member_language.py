@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from rebalsim.scenario.common_language import (
@@ -201,6 +202,18 @@ TEMPLATE = Section(
 _MEMBER_MAP = MapOf(MEMBER, PATTERNED, "members")
 
 
+def _why_no_name(name: str, count: int, is_counted: bool) -> str:
+    """Why so many members cannot have this name (or names of this pattern); else empty."""
+    if count != 1 and "{n}" not in name:
+        return f"would be the name of {count} members — put {{n}} into it, as in '{name}-{{n}}'"
+    if "{n}" in name and not is_counted:
+        return "holds {n}, but how many there are is not said — add count: 3 below it"
+    if unknown := re.search(r"\{(?!n\})[^}]*\}?|(?<!\{n)\}", name):
+        what = shorten(unknown.group(), 20)
+        return f"holds {what}, which stands for nothing in a name — only {{n}} does"
+    return ""
+
+
 class Members(Kind):
     """3 · [anna, ben] · {"orders-{n}": {count: 12}}: a tuple of (name or "", count, block or
     None, node).
@@ -229,37 +242,17 @@ class Members(Kind):
         named = self.mapped.read(node, out)
         if not isinstance(named, Named):
             return BAD
-        return self._counted(
-            [(name, w, named.node.keys[name]) for name, w in named.values.items()], out
-        )
+        members = [(name, w, named.node.keys[name]) for name, w in named.values.items()]
+        return self._counted(members, out)
 
-    def _counted(self, members: list[tuple[str, Written, Node]], out: Problems) -> Any:
+    def _counted(self, members: Iterable[tuple[str, Written, Node]], out: Problems) -> Any:
         made = []
         for name, written, node in members:
             count = written.get("count", 1)
-            if count != 1 and "{n}" not in name:
-                out.add(
-                    node,
-                    f"'{name}' would be the name of {count} members — put {{n}} into it, as in "
-                    f"'{name}-{{n}}'",
-                )
-                return BAD
-            if "{n}" in name and "count" not in written:
-                if written.is_bad:
-                    return BAD  # what stands there as count was told of already
-                out.add(
-                    node,
-                    f"'{name}' holds {{n}}, but how many there are is not said — add count: 3 "
-                    "below it",
-                )
-                return BAD
-            unknown = re.search(r"\{(?!n\})[^}]*\}?|(?<!\{n)\}", name)
-            if unknown:
-                out.add(
-                    node,
-                    f"'{name}' holds {shorten(unknown.group(), 20)}, which stands for nothing in "
-                    f"a name — only {{n}} does",
-                )
+            if "{n}" in name and "count" not in written and written.is_bad:
+                return BAD  # what stands there as count was told of already
+            if why := _why_no_name(name, count, "count" in written):
+                out.add(node, f"'{name}' {why}")
                 return BAD
             made.append((name, count, written, node))
         return tuple(made)

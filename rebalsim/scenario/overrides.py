@@ -34,15 +34,9 @@ def override(root: Mapping, one: Override, out: Problems) -> Mapping:
         path, equals, text = one.partition("=")
         source = Source("--set", one, label="--set", is_override=True)
         if not equals or not path.strip():
-            out.items.append(
-                source.problem(
-                    1,
-                    1,
-                    f"'{shorten(one)}' sets nothing — write --set PATH=VALUE, as in --set "
-                    "group.members=5",
-                    len(one),
-                )
-            )
+            write = "write --set PATH=VALUE, as in --set group.members=5"
+            what = f"'{shorten(one)}' sets nothing — {write}"
+            out.items.append(source.problem(1, 1, what, len(one)))
             return root
         value, found = _parsed(text, source, len(path) + 2)
         if found or value is None:

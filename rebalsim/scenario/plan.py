@@ -293,17 +293,12 @@ class _Reader:
                 continue
             at = written.at.get("as", key)
             if axis.name in reserved and not (axis.name == "scenario" and not has_bases):
-                self.out.add(
-                    at,
-                    f"'{axis.name}' is a column of the results already — give the axis another "
-                    "name with as:",
-                )
+                what = f"'{axis.name}' is a column of the results already"
+                self.out.add(at, f"{what} — give the axis another name with as:")
             elif axis.name in taken:
-                self.out.add(
-                    at,
-                    f"Two axes are called '{axis.name}' (the other on line "
-                    f"{taken[axis.name].line}) — give this one a name with as:",
-                )
+                line = taken[axis.name].line
+                what = f"Two axes are called '{axis.name}' (the other on line {line})"
+                self.out.add(at, f"{what} — give this one a name with as:")
             else:
                 taken[axis.name] = key
                 yield axis

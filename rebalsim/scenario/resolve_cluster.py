@@ -26,8 +26,6 @@ from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.quick_replace import replaced
 from rebalsim.scenario.variants import Variant
 
-_CLUSTER_DEFAULT = Cluster()
-
 
 class ClusterResolver:
     """The part of resolving that is about brokers, and where problems and notes are collected."""
@@ -92,28 +90,21 @@ class ClusterResolver:
         )
 
     def _cluster(self) -> Cluster:
-        written: Written | None = self.story.get("cluster")
-        over: Written | None = (
-            self.variant.layer.get("cluster") if self.variant.layer is not None else None
-        )
+        profile, layer = self.broker_profile, self.variant.layer
+        stock = Cluster(kafka=profile.version, config=profile.config, habits=profile.habits)
+        over: Written | None = layer.get("cluster") if layer is not None else None
+        written: Written | None = self.story.get("cluster") or over
         if written is None:
-            written = over
-        elif over is not None:
+            return stock
+        if over is not None and written is not over:
             written = merge(written, over)
-        if written is None:
-            return Cluster(
-                kafka=self.broker_profile.version,
-                config=self.broker_profile.config,
-                habits=self.broker_profile.habits,
-            )
-        return Cluster(
-            kafka=self.broker_profile.version,
+        return replace(
+            stock,
             brokers=_brokers(written),
             config=self._config(written),
             network=_network(written),
-            log_append=written.get("log_append", _CLUSTER_DEFAULT.log_append),
-            replication=written.get("replication", _CLUSTER_DEFAULT.replication),
-            habits=self.broker_profile.habits,
+            log_append=written.get("log_append", stock.log_append),
+            replication=written.get("replication", stock.replication),
         )
 
     def _config(self, written: Written) -> BrokerConfig:

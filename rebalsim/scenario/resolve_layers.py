@@ -122,10 +122,8 @@ class LayerResolver(TopicResolver):
         ):
             return written
         said = settings.section.fields[POLL_LIMIT].kind.say(settings.values[POLL_LIMIT])
-        self.notes[
-            f"{POLL_LIMIT}: {said} is dropped: {profile.client} has none, and a stuck handler "
-            "never leaves the group."
-        ] = None
+        why = f"{profile.client} has none, and a stuck handler never leaves the group."
+        self.notes[f"{POLL_LIMIT}: {said} is dropped: {why}"] = None
         return _with_config(written, {k: v for k, v in settings.values.items() if k != POLL_LIMIT})
 
     def _profile(self, written: Written) -> ClientProfile | str:

@@ -77,18 +77,15 @@ class MemberResolver(LayerResolver):
     def consumer(self, roster: Roster, seat: Seat, starts: bool = True) -> Consumer:
         """The seat's consumer as it would start now."""
         parts = self.parts_of(roster, seat)
-        config = parts.config
+        made = parts.rest["config"]
         if parts.instance_id is not None or "{" in parts.client_id or "{" in parts.client_rack:
-            config = dict(config)
-            if parts.instance_id is not None:
-                config["group_instance_id"] = fill(parts.instance_id, seat)
-            if parts.client_id:
-                config["client_id"] = fill(parts.client_id, seat)
-            if parts.client_rack:
-                config["client_rack"] = fill(parts.client_rack, seat)
-            made = ClientConfig(**config)
-        else:
-            made = parts.rest["config"]
+            own = {
+                "group_instance_id": parts.instance_id,
+                "client_id": parts.client_id or None,
+                "client_rack": parts.client_rack or None,
+            }
+            filled = {key: fill(text, seat) for key, text in own.items() if text is not None}
+            made = ClientConfig(**{**parts.config, **filled})
         rest = {**parts.rest, "config": made}
         return Consumer(
             name=seat.name,
@@ -230,16 +227,12 @@ class MemberResolver(LayerResolver):
         if commit is None and not config["enable_auto_commit"]:
             commit = "none"
             assert settings is not None
-            self.out.add(
-                place_in(settings, "enable.auto.commit"),
-                "enable.auto.commit is false, and how the application commits then is not said"
-                " — add handler: {commit: sync-batch}, or async, sync-record, none",
-            )
+            what = "enable.auto.commit is false, and how the application commits then is not said"
+            write = "add handler: {commit: sync-batch}, or async, sync-record, none"
+            self.out.add(place_in(settings, "enable.auto.commit"), f"{what} — {write}")
         elif commit == "auto" and not config["enable_auto_commit"] and block is not None:
-            self.out.add(
-                block.at["commit"],
-                "commit: auto goes against enable.auto.commit: false — leave one of the two out",
-            )
+            what = "commit: auto goes against enable.auto.commit: false"
+            self.out.add(block.at["commit"], f"{what} — leave one of the two out")
         elif commit not in (None, "auto") and not is_auto_set:
             config["enable_auto_commit"] = False
         return build(Handler, block) if commit != "none" else build(Handler, block, commit="none")

@@ -135,19 +135,15 @@ class ScriptCast:
             return self._of_process(written, running)
         if "members" not in written and not default_all:
             if "members" not in written.at:
-                self.out.add(
-                    written.node, "Who is meant is not said — add members: c0, or members: all"
-                )
+                write = "add members: c0, or members: all"
+                self.out.add(written.node, f"Who is meant is not said — {write}")
             return []
         targets: tuple[tuple[Any, Node], ...] = written.get("members", ())
         if targets:
             return self._of_targets(targets, only, together)
         if not running and not self.is_incomplete:
-            self.out.add(
-                written.node,
-                "Nobody is left in the group at this point of the script — put this before "
-                "the last one leaves",
-            )
+            what = "Nobody is left in the group at this point of the script"
+            self.out.add(written.node, f"{what} — put this before the last one leaves")
         return running
 
     def _of_process(

@@ -37,21 +37,17 @@ class Targets(Kind):
         for item in items:
             if isinstance(item, Scalar) and item.trap:
                 return self.wrong(item, out, item.trap)
-            if (
-                not isinstance(item, Scalar)
-                or isinstance(item.value, (bool, float))
-                or item.value is None
-                or item.text == ""
-            ):
+            if not isinstance(item, Scalar) or item.text == "":
+                return self.wrong(item, out)
+            if type(item.value) not in (int, str):
                 return self.wrong(item, out)
             if isinstance(item.value, int) and item.value < 0:
-                return self.wrong(
-                    item, out, f"{item.value} is no member's number — they count from 0"
-                )
+                says = f"{item.value} is no member's number — they count from 0"
+                return self.wrong(item, out, says)
             made.append((item.value if isinstance(item.value, int) else item.text, item))
-        return (
-            tuple(made) if made else self.wrong(node, out, f"The list is empty — write {self.says}")
-        )
+        if not made:
+            return self.wrong(node, out, f"The list is empty — write {self.says}")
+        return tuple(made)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         one: Schema = {

@@ -59,11 +59,8 @@ def show_lines(story: Story, variant: str = "", width: int = 80) -> list[str]:
     if scenario.budgets or scenario.expectations:
         out += ["", "Budgets and expectations", *_judged(scenario, width)]
     if scenario.notes:
-        out += [
-            "",
-            "Notes",
-            *(line for note in scenario.notes for line in _wrapped(note, width, "  ")),
-        ]
+        notes = [line for note in scenario.notes for line in _wrapped(note, width, "  ")]
+        out += ["", "Notes", *notes]
     if scenario.topics:
         out += ["", "Topics", *_table(_topic_rows(resolver, scenario), width)]
     for roster in resolver.rosters.values():
@@ -379,27 +376,21 @@ def _parts_at_start(resolver: Resolver, roster: Roster, seat: Seat) -> Parts:
 
 
 def _start_lines(seats: list[Seat], consumers: dict[str, Consumer], width: int) -> list[str]:
-    static = [
-        c.config.group_instance_id
-        for s in seats
-        if (c := consumers[s.name]).config.group_instance_id
-    ]
-    racks = [f"{s.name} in {c.rack}" for s in seats if (c := consumers[s.name]).rack]
-    processes: dict[str, list[str]] = {}
+    starting = [consumers[s.name] for s in seats]
+    static = [c.config.group_instance_id for c in starting if c.config.group_instance_id]
+    racks = [f"{c.name} in {c.rack}" for c in starting if c.rack]
+    in_process: dict[str, list[str]] = {}
     for seat in seats:
         if seat.process:
-            processes.setdefault(seat.process, []).append(seat.name)
-    lines: list[str] = []
-    if static:
-        lines += _wrapped(f"static ids: {say_names(static)}", width, "  ")
-    if racks:
-        lines += _wrapped(
-            f"racks: {', '.join(racks[:12])}{' …' if len(racks) > 12 else ''}", width, "  "
-        )
-    if processes:
-        said = "; ".join(f"{p}: {say_names(names)}" for p, names in list(processes.items())[:8])
-        lines += _wrapped(f"processes: {said}{' …' if len(processes) > 8 else ''}", width, "  ")
-    return lines
+            in_process.setdefault(seat.process, []).append(seat.name)
+    processes = [f"{p}: {say_names(names)}" for p, names in in_process.items()]
+    said = {
+        "static ids": say_names(static) if static else "",
+        "racks": ", ".join(racks[:12]) + (" …" if len(racks) > 12 else ""),
+        "processes": "; ".join(processes[:8]) + (" …" if len(processes) > 8 else ""),
+    }
+    told = [f"{what}: {text}" for what, text in said.items() if text]
+    return [line for each in told for line in _wrapped(each, width, "  ")]
 
 
 # --------------------------------------------------------------------------------------- the script
@@ -462,16 +453,12 @@ def _phase(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
             else []
         )
     mine = shift_of(scenario.seed, scenario.shift_within_us)
-    own = (
-        f"seed {scenario.seed} plays it {say_us(mine)} later"
-        if mine
-        else f"seed {scenario.seed} plays it at these times"
+    told = (
+        f"heartbeat_phase: {asked or 'by-seed'}: seed {scenario.seed} plays it "
+        f"{f'{say_us(mine)} later' if mine else 'at these times'}, others up to "
+        f"{say_us(scenario.shift_within_us)} later, each at another moment between two heartbeats"
     )
-    others = (
-        f"others up to {say_us(scenario.shift_within_us)} later, each at another moment between "
-        "two heartbeats"
-    )
-    return _wrapped(f"heartbeat_phase: {asked or 'by-seed'}: {own}, {others}", width, "  ")
+    return _wrapped(told, width, "  ")
 
 
 def _judged(scenario: Scenario, width: int) -> list[str]:

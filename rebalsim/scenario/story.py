@@ -194,6 +194,21 @@ class Story:
         except TooMany as e:
             raise TooMany(enough([*self._found, *self._problems.items, *e.problems])) from None
 
+    def _with_sets_of(self, variant: Variant, problems: Problems) -> Written:
+        """The story as read with the variant's own settings in it, and the command line's over
+        them.
+        """
+        changed = self._root
+        for path, value in variant.sets:
+            wrong = Problems()
+            changed = put(changed, path.text, value, path.source, wrong)
+            # a path's problems stand at the path
+            problems.items += [path.problem(p.message) for p in wrong.items]
+        for one in self.overrides:
+            changed = override(changed, one, problems)
+        written: Written = SCENARIO.read(changed, problems)
+        return written
+
     def _resolved(self, name: str) -> None:
         variant = next((v for v in self._all if v.name == name), None)
         if variant is None:
@@ -203,17 +218,7 @@ class Story:
                 f"The story {self.file} has no variant '{name}' — {or_nearest(name, self.variants)}"
             )
         problems = Problems()
-        written = self._written
-        if variant.sets:
-            changed = self._root
-            for path, value in variant.sets:
-                wrong = Problems()
-                changed = put(changed, path.text, value, path.source, wrong)
-                # a path's problems stand at the path
-                problems.items += [path.problem(p.message) for p in wrong.items]
-            for one in self.overrides:
-                changed = override(changed, one, problems)
-            written = SCENARIO.read(changed, problems)
+        written = self._with_sets_of(variant, problems) if variant.sets else self._written
         resolver = Resolver(written, variant, self.code_from, problems)
         self._scenarios[name] = resolver.scenario(
             self.budgets, self.expectations, self.digest, self.file, read_script
@@ -324,19 +329,16 @@ class Story:
             return
         first = self._resolvers[self.variants[0]]
         ids = [w.get("id") for w in self._written.get("script", ()) if "id" in w]
-        members = list(
-            dict.fromkeys(name for v in self.variants for name in self._resolvers[v].seats)
-        )
+        members = {name: None for v in self.variants for name in self._resolvers[v].seats}
         for budget in self.budgets[:MOST]:
             named = (
                 ("action", (budget.action,) if budget.action else (), ids),
                 ("topic", budget.topics, first.topics),
-                ("member", budget.members, members),
+                ("member", budget.members, list(members)),
             )
             for what, names, known in named:
-                for name in names:
-                    if name not in known:
-                        items.append(self._named_in_vain(budget, what, name, known))
+                unknown = [name for name in names if name not in known]
+                items += [self._named_in_vain(budget, what, name, known) for name in unknown]
         for fact in self.expectations[:MOST]:
             for why in _wrong_names(fact, first.topics, members, first.rosters):
                 items.append(self.problem(fact.line, fact.column, why, len(fact.text)))

@@ -74,11 +74,8 @@ def deployed_config(
     if not said:
         return None
     if app is None:
-        asked.out.add(
-            said[-1].at["streams"],
-            "streams: stands in a deploy, but this group is no Streams application — write "
-            "streams: below the group, too",
-        )
+        what = "streams: stands in a deploy, but this group is no Streams application"
+        asked.out.add(said[-1].at["streams"], f"{what} — write streams: below the group, too")
         return None
     config: Written | None = app.get("config")
     _check_road_from_old(asked, app, said)
@@ -86,11 +83,9 @@ def deployed_config(
         layer: Written = each.get("streams")
         for key in layer.at:
             if key in OF_ALL or key.startswith(("rack.aware.", "streams.")):
-                asked.out.add(
-                    layer.at[key],
-                    f"{key} is one for all instances while a story lasts — write it under the "
-                    "group's streams: config:, or in a variant's",
-                )
+                where = "under the group's streams: config:, or in a variant's"
+                what = f"{key} is one for all instances while a story lasts — write it {where}"
+                asked.out.add(layer.at[key], what)
         config = layer if config is None else merge(config, layer)
     return build(StreamsConfig, config)
 
@@ -116,10 +111,7 @@ def _parts(asked: Asked, written: Written) -> list[StreamsPart]:
         if not isinstance(block, Written) or "sources" not in block:
             continue
         stores = []
-        for store in [
-            *([block.get("store")] if "store" in block else []),
-            *block.get("stores", ()),
-        ]:
+        for store in (block.get("store"), *block.get("stores", ())):
             if isinstance(store, Written):
                 stores.append(_store(asked, store, number))
                 number += 1

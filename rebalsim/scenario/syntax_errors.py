@@ -97,22 +97,15 @@ def _no_mapping_here(flaw: Flaw) -> Problem | None:
         return None
     source, line = flaw.source, flaw.line
     if (deeper := _indented_too_deep(source, line)) is not None:
-        return source.problem(
-            line,
-            deeper,
-            "This line is indented deeper than the one above it, which has its value "
-            "already — line the two up",
-        )
-    above = next(
-        (n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip()), 0
-    )
+        what = "This line is indented deeper than the one above it, which has its value already"
+        return source.problem(line, deeper, f"{what} — line the two up")
+    filled = (n for n in range(line - 1, 0, -1) if source.lines[n - 1].split("#")[0].strip())
+    above = next(filled, 0)
     before = flaw.shown[: flaw.column - 1]
     if above and ":" not in before and ":" not in source.lines[above - 1]:
-        return source.problem(
-            above,
-            len(source.lines[above - 1].rstrip()) + 1,
-            "A colon is missing at the end of this name — write `key: value`",
-        )
+        end = len(source.lines[above - 1].rstrip()) + 1
+        what = "A colon is missing at the end of this name — write `key: value`"
+        return source.problem(above, end, what)
     return flaw.here(
         "A second colon makes no sense to YAML here — put the text in quotes, or indent the "
         "line as its neighbours"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, work_of
 from rebalsim.lint.figures import usual_batch_us
@@ -33,18 +34,14 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
+    def figures(c: Consumer) -> tuple[Handler, int, int, object]:
+        config = c.config
+        return c.handler, config.auto_commit_interval_us, config.max_poll_records, work_of(c)
+
     consumers = [
         c for c in everyone(scenario) if c.config.enable_auto_commit and c.handler.commit == "auto"
     ]
-    for (handler, interval, *_), who in alike(
-        consumers,
-        lambda c: (
-            c.handler,
-            c.config.auto_commit_interval_us,
-            c.config.max_poll_records,
-            work_of(c),
-        ),
-    ):
+    for (handler, interval, *_), who in alike(consumers, figures):
         records = full_batch(scenario, who[0])
         usual = usual_batch_us(scenario, handler, records)
         if records < 2 or not interval < usual <= LIMIT_US:

@@ -57,17 +57,16 @@ def _cuts(scenario: Scenario, cut: Strike) -> Iterator[Finding]:
     ):
         if lasts <= session - beat:
             continue
-        over = max(0.0, lasts - session + beat)
+        enough = say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))
         outcome = (
             "its partitions move, and it rejoins after the cut"
             if from_all
-            else f"it may read on beside the new owners for up to {say(over)}"
+            else f"it may read on beside the new owners for up to {say(lasts - session + beat)}"
         )
         yield Finding(
             f"{say_names(who)} cannot reach {'any broker' if from_all else 'the coordinator'} "
             f"for up to {say(lasts)}, and the session is "
-            f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: "
-            f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
+            f"{say(session)}: expelled, {outcome} — write {session_key(who[0])}: {enough}",
             cut.place,
-            fix=((session_key(who[0]), say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))),),
+            fix=((session_key(who[0]), enough),),
         )

@@ -9,6 +9,7 @@ from rebalsim.domain.script import RollingBounce
 from rebalsim.lint.facts import COOPERATIVE, alike, everyone, is_classic, say_names
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
+from rebalsim.lint.script_facts import deeds_of
 
 RULE = Rule(
     id="default-list-runs-eager",
@@ -34,20 +35,17 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     migrating = {
-        consumer.name: True
-        for action in scenario.script
-        if isinstance(action.deed, RollingBounce)
-        for consumer in action.deed.deploy.consumers
-        if consumer.config.partition_assignment_strategy == (COOPERATIVE,)
-        or not is_classic(consumer)
+        c.name
+        for _, deed in deeds_of(scenario, RollingBounce)
+        for c in deed.deploy.consumers
+        if c.config.partition_assignment_strategy == (COOPERATIVE,) or not is_classic(c)
     }
     mixed = [
         c
         for c in everyone(scenario)
         if is_classic(c)
         and c.name not in migrating
-        and COOPERATIVE in c.config.partition_assignment_strategy
-        and any(name != COOPERATIVE for name in c.config.partition_assignment_strategy)
+        and {COOPERATIVE} < set(c.config.partition_assignment_strategy)
     ]
     for listed, who in alike(mixed, lambda c: c.config.partition_assignment_strategy):
         yield Finding(

@@ -13,6 +13,7 @@ from rebalsim.lint.facts import (
     partitions_of_group,
     peak_members,
     service_us,
+    topics_read_by,
 )
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -40,11 +41,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         members = at_start(group) or list(group.consumers)
         if not members:
             continue
-        topics = [
-            t
-            for t in scenario.topics
-            if t.exists_from_start and any(c.subscribes_to(t.name) for c in members)
-        ]
+        topics = topics_read_by(scenario, members)
         arriving = sum(average_rate(scenario, t) for t in topics)
         working = min(
             max(peak_members(scenario, group), len(members)), partitions_of_group(scenario, group)

@@ -41,19 +41,14 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for action in scenario.script:
         if not isinstance(action.deed, Hang) or not action.has_moment:
             continue
-        ends = action.at_us + high(action.deed.for_)
-        met = [
-            (c, asked)
-            for c in named(scenario, action.deed.consumers)
-            for asked in [_asked_us(scenario, c, action.at_us)]
-            if asked >= 0 and asked + c.life.grace_us < ends
-        ]
-        asked_of = {c.name: asked for c, asked in met}
+        ends, begins = action.at_us + high(action.deed.for_), action.at_us
 
-        def figures(c: Consumer, asked_of: dict[str, int] = asked_of) -> tuple[int, int, int]:
-            return asked_of[c.name], c.life.grace_us, session_us(scenario, c)
+        def figures(c: Consumer, begins: int = begins) -> tuple[int, int, int]:
+            return _asked_us(scenario, c, begins), c.life.grace_us, session_us(scenario, c)
 
-        for (asked, grace, session), who in alike([c for c, _ in met], figures):
+        for (asked, grace, session), who in alike(named(scenario, action.deed.consumers), figures):
+            if asked < 0 or asked + grace >= ends:
+                continue
             yield Finding(
                 f"{say_names(who)} {verb(who, 'is', 'are')} stuck until {say(ends)}, and asked to "
                 f"stop at {say(asked)} already: killed at {say(asked + grace)}, when the grace of "

@@ -37,15 +37,12 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             if not costs or len(costs) < len(readers) or total <= 0:
                 continue
             most = 1e6 / min(costs)
-            rate = average_rate(scenario, topic)
-            hot = [
-                (n, rate * w / total)
-                for n, w in enumerate(topic.weights)
-                if rate * w / total > most
-            ]
+            each = average_rate(scenario, topic) / total
+            hot = sum(each * weight > most for weight in topic.weights)
             if hot:
-                number, arriving = max(hot, key=lambda h: (h[1], -h[0]))
-                more = f" (and {len(hot) - 1} more)" if len(hot) > 1 else ""
+                number = topic.weights.index(max(topic.weights))
+                arriving = each * topic.weights[number]
+                more = f" (and {hot - 1} more)" if hot > 1 else ""
                 yield Finding(
                     f"{topic.name}-{number} gets {arriving:,.0f} records/s{more}, more than the "
                     f"{most:,.0f}/s that one member of {group.name} "

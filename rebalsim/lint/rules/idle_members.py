@@ -7,7 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.scenario import Scenario
-from rebalsim.lint.facts import at_start, partitions_of_group, peak_members, selected_assignor
+from rebalsim.lint.facts import (
+    at_start,
+    partitions_of_group,
+    peak_members,
+    selected_assignor,
+    topics_read_by,
+)
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 
@@ -34,11 +40,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         members = at_start(group) or list(group.consumers)
         most = peak_members(scenario, group)
         total = partitions_of_group(scenario, group)
-        topics = [
-            t.partitions
-            for t in scenario.topics
-            if t.exists_from_start and any(c.subscribes_to(t.name) for c in members)
-        ]
+        topics = [t.partitions for t in topics_read_by(scenario, members)]
         by_topic = selected_assignor(members) == "range"
         useful = max(topics, default=0) if by_topic else total
         if not topics or most <= useful:

@@ -50,20 +50,16 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         late = [at for at in ready if at > first]
         if late:
             gap = max(b - a for a, b in itertools.pairwise(ready))
+            enough = say_setting(round_up(gap, SECOND) + SECOND)
             yield Finding(
                 f"{len(members)} members of {group.name} are ready within "
                 f"{say(ready[-1] - ready[0])} of each other, and the first generation is "
                 f"formed about {say(first - ready[0])} after the first of them: about "
                 f"{len(late)} come later and rebalance the group again — "
                 "write group.initial.rebalance.delay.ms: "
-                f"{say_setting(round_up(gap, SECOND) + SECOND)}, or start them together",
+                f"{enough}, or start them together",
                 Place("group", group.name, "life"),
-                fix=(
-                    (
-                        "group.initial.rebalance.delay.ms",
-                        say_setting(round_up(gap, SECOND) + SECOND),
-                    ),
-                ),
+                fix=(("group.initial.rebalance.delay.ms", enough),),
             )
 
 

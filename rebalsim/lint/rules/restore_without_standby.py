@@ -48,12 +48,9 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         first = burdened[0]
         share = max(1, share_of(scenario, first))
         assignor = selected_assignor(members) if is_classic(first) else ""
-        forgetful = assignor in ("range", "roundrobin")
-        advice = "keep standbys" + (
-            f", and use cooperative-sticky instead of {assignor}, which keeps no owners"
-            if forgetful
-            else ""
-        )
+        advice = "keep standbys"
+        if assignor in ("range", "roundrobin"):
+            advice += f", and use cooperative-sticky instead of {assignor}, which keeps no owners"
         yield Finding(
             f"each partition that moves takes {say(restore_us(first, 1))} to restore, and the "
             f"{share} of a member {say(restore_us(first, share))} "

@@ -35,17 +35,16 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for action, deed in deeds_of(scenario, RollingBounce):
-        replaced = [c for c in named(scenario, deed.consumers) if is_static(c)]
-        back = {c.name: c.config.group_instance_id for c in deed.deploy.consumers}
-        new_ids = {c.config.group_instance_id: True for c in deed.surge_consumers}
-        new_ids.update(dict.fromkeys(back.values(), True))
-        new_ids.pop(None, None)
-        if deed.surge_consumers:
-            ghosts = [c for c in replaced if c.config.group_instance_id not in new_ids]
-        else:
-            ghosts = [
-                c for c in replaced if c.name in back and c.config.group_instance_id not in new_ids
-            ]
+        back = {c.name for c in deed.deploy.consumers}
+        new = (*deed.surge_consumers, *deed.deploy.consumers)
+        new_ids = {c.config.group_instance_id for c in new}
+        ghosts = [
+            c
+            for c in named(scenario, deed.consumers)
+            if is_static(c)
+            and c.config.group_instance_id not in new_ids
+            and (deed.surge_consumers or c.name in back)
+        ]
         if ghosts:
             session = max(session_us(scenario, c) for c in ghosts)
             barrier = " and holds the barrier" if is_classic(ghosts[0]) else ""

@@ -12,6 +12,7 @@ from rebalsim.lint.facts import is_classic, is_static, named
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
 from rebalsim.lint.script_facts import deeds_of, place_of
+from rebalsim.words.lists import plural
 
 RULE = Rule(
     id="surge-shares-static-id",
@@ -40,24 +41,19 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     for action, deed in deeds_of(scenario, RollingBounce):
         if not deed.surge:
             continue
-        old = {
-            c.config.group_instance_id: c for c in named(scenario, deed.consumers) if is_static(c)
-        }
-        shared = [
-            c for c in deed.surge_consumers if is_static(c) and c.config.group_instance_id in old
-        ]
+        statics = [c for c in named(scenario, deed.consumers) if is_static(c)]
+        old = {c.config.group_instance_id: c for c in statics}
+        shared = [c for c in deed.surge_consumers if c.config.group_instance_id in old]
         if shared:
-            first = shared[0]
+            first, its_id = shared[0], shared[0].config.group_instance_id
             outcome = (
-                f"the old {old[first.config.group_instance_id].name} is fenced "
-                "(FENCED_INSTANCE_ID) while it works"
+                f"the old {old[its_id].name} is fenced (FENCED_INSTANCE_ID) while it works"
                 if is_classic(first)
                 else f"the new {first.name} is refused (UNRELEASED_INSTANCE_ID)"
             )
             yield Finding(
-                f"surge starts {len(shared)} consumer{'s' if len(shared) > 1 else ''} with an "
-                "instance id still in use (such as "
-                f"{first.config.group_instance_id}): {outcome} — write surge: 0 for static "
-                "members, or leave group.instance.id out",
+                f"surge starts {plural(len(shared), 'consumer')} with an instance id still in "
+                f"use (such as {its_id}): {outcome} — write surge: 0 for static members, or "
+                "leave group.instance.id out",
                 place_of(action),
             )

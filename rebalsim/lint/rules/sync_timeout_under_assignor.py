@@ -55,13 +55,14 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         )
         shortest = min(members, key=lambda c: c.config.request_timeout_us)
         limit = shortest.config.request_timeout_us
+        enough = say_setting(round_up(1.5 * takes))
         if takes > limit:
             yield Finding(
                 f"the leader of {group.name} computes for {say(takes)} over {most} members and "
                 f"{partitions} partitions, and followers wait in "
                 f"SyncGroup only for request.timeout.ms {say(limit)}: they rejoin and it starts "
                 "over — write request.timeout.ms: "
-                f"{say_setting(round_up(1.5 * takes))}, or a cheaper assignor",
+                f"{enough}, or a cheaper assignor",
                 Place("consumer", shortest.name, "request.timeout.ms"),
-                fix=(("request.timeout.ms", say_setting(round_up(1.5 * takes))),),
+                fix=(("request.timeout.ms", enough),),
             )

@@ -88,11 +88,8 @@ def _seat(
             known.is_running, known.gone_line = True, 0
             return known
         if known is not None:
-            script.out.add(
-                written.at["names"],
-                f"{name} is in the group already (line {known.node.line}) — a new member "
-                "needs a name of its own",
-            )
+            what = f"{name} is in the group already (line {known.node.line})"
+            script.out.add(written.at["names"], f"{what} — a new member needs a name of its own")
             return None
         roster.spare += 1
     seat = script.new_seat(roster, name, number, layers, written.node, written)
