@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from rebalsim.assignors.connect.work import task_named
+from rebalsim.connect.told import as_partitions
 from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.trace import events as ev
-from rebalsim.trace.connect_events import TaskStopping
+from rebalsim.trace.connect_events import TaskStarting, TaskStopping
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.ledger import PIECE, Ledger
 from rebalsim.trace.streams_events import StoreRestored
@@ -130,9 +132,12 @@ def _sooner(events: Iterable[TraceEvent], us: int) -> Iterator[TraceEvent]:
 
 def _is_of_the_wire(event: TraceEvent, told: dict[tuple[str, object], None]) -> bool:
     """Is it told only because everything is? Of deliveries the first of a partition is news, and the
-    first after its owner has looked for its position again.
+    first after its owner has looked for its position, or started the task, again.
     """
     kind = type(event)
+    if kind is TaskStarting:
+        for task in as_partitions((task_named(event.task),)):
+            told.pop((event.consumer, task), None)
     if kind is ev.PositionFound:
         told.pop((event.consumer, event.partition), None)
     if kind is ev.RequestSent or kind is ev.ResponseReceived:

@@ -166,3 +166,23 @@ def test_a_partition_that_its_owner_lost_and_was_given_again_is_consumed_from_th
         analysis = analyse(play(scenario, seed=seed))
         early = Selection(from_us=0, until_us=59_000_000)
         assert analysis.measure("longest_pause", early) == 0, f"seed {seed}"
+
+
+def test_a_task_that_stays_with_its_worker_runs_from_the_start_of_the_story() -> None:
+    """Under eager the worker that joins last stops everybody's tasks, and they start again."""
+    text = """title: an eager cluster
+start: settled
+connect:
+  workers: 3
+  life: {start: 15s ± 12s}
+  config: {connect.protocol: eager}
+  connectors: {db: {tasks.max: 8}}
+script: [{at: 1m, crash: w0}]
+replay: [as-written]
+horizon: 2m
+"""
+    scenario = story_of(text.encode(), "story").check().scenario()
+    for seed in range(1, 5):
+        analysis = analyse(play(scenario, seed=seed))
+        early = Selection(from_us=0, until_us=59_000_000)
+        assert analysis.measure("longest_task_pause", early) == 0, f"seed {seed}"
