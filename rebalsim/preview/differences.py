@@ -139,5 +139,5 @@ def restarts(old: Understood, new: Understood) -> dict[str, bool]:
 
 
 def _deployed(made: Understood) -> list[Consumer]:
-    """Whatever runs in pods: consumers, and Connect's workers."""
-    return [*made.consumers, *(w.pods for w in made.workers)]
+    """Whatever runs in pods of its own: consumers but no sinks, and Connect's workers."""
+    return [*(c for c in made.consumers if not c.is_sink), *(w.pods for w in made.workers)]

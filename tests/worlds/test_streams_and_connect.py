@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebalsim.one_run import run_once
+from rebalsim.preview.differences import restarts
 from rebalsim.preview.preview import preview, side_of
 from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.scenario.load import story_of
@@ -192,6 +193,11 @@ def test_a_preview_tells_tasks_first_where_only_connect_is_rolled() -> None:
     assert next(f.metric for f in told.figures) == "longest task pause"
     before, after = row_of(told, "longest task pause").restart_before, told.figures[0].restart_after
     assert before.startswith("3") and after.startswith("1 m")
+
+
+def test_a_sink_connector_has_no_pods_that_an_apply_would_restart_or_not() -> None:
+    one, other = (understand([("connect.yaml", text)]) for text in (CONNECT, CONNECT + "\n"))
+    assert set(restarts(one, other)) == {"KafkaConnect/hub"}
 
 
 @pytest.mark.plain
