@@ -122,11 +122,16 @@ def _joined(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 def has_failed(index: Index, p: Pause) -> bool:
-    """Did the task's thread die?"""
-    before = (
-        index.events[p.start_event - 1] if p.why is PauseStart.LOST and p.start_event > 0 else None
-    )
-    return type(before) is TaskFailed and before.task == str(p.partition)
+    """Did the task's thread die? It is told at the same instant, before what a sink's consumer does
+    on its way out.
+    """
+    number = p.start_event if p.why is PauseStart.LOST else 0
+    while number > 0 and index.events[number - 1].at_us == p.started_us:
+        number -= 1
+        e = index.events[number]
+        if type(e) is TaskFailed and e.task == str(p.partition):
+            return True
+    return False
 
 
 def _of_failed(index: Index, p: Pause) -> list[Cut]:
