@@ -14,7 +14,7 @@ from rebalsim.domain.phase import PhaseKind
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario
 from rebalsim.trace.connect_events import TaskCancelled, TaskFailed, TaskStarting, WorkAssigned
-from rebalsim.trace.events import GenerationJoined, StopAsked
+from rebalsim.trace.events import GenerationJoined, RequestSent, StopAsked
 
 HEAD = """
 topics: {{orders: {{partitions: 4, rate: 40/s}}}}
@@ -198,12 +198,14 @@ def test_a_worker_has_metrics_by_kafkas_own_names(tmp_path: Path) -> None:
     assert a.measure("assigned_tasks") == max(x or 0 for x in held)
 
 
-def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path) -> None:
-    script = "[{at: 2m, fail_task: src-2}, {at: 4m, restart_connector: src}]"
+@pytest.mark.parametrize("task", ["src-2", "snk-1"])
+def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path, task: str) -> None:
+    name = task.partition("-")[0]
+    script = f"[{{at: 2m, fail_task: {task}}}, {{at: 4m, restart_connector: {name}}}]"
     a = played(tmp_path, script)
-    assert [e.task for e in a.trace.events if type(e) is TaskFailed] == ["src-2"]
+    assert [e.task for e in a.trace.events if type(e) is TaskFailed] == [task]
     failed = next(p for p in a.task_pauses if p.why == "lost")
-    assert str(failed.partition) == "src-2"
+    assert str(failed.partition) == task
     assert 119_000_000 < failed.length_us < 122_000_000
     assert failed.phases[0].kind is PhaseKind.STUCK and failed.phases[0].facts.doing == "failed"
     assert (failed.cause.kind, failed.cause.action) == ("task-failed", "fail-task-1")
@@ -291,3 +293,12 @@ def test_brokers_and_coordinators_that_move_are_lived_through(tmp_path: Path) ->
     a = played(tmp_path, script)
     assert not any(p.is_open for p in a.task_pauses)
     assert (a.measure("worker_rebalances") or 0) >= 3
+
+
+def test_a_settled_cluster_is_told_with_every_request(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    text = HEAD.format(workers=3, protocol="sessioned", delay="1m", more="", src="")
+    path.write_text("start: settled\n" + text + "script: [{at: 2m, crash: w1}]\n", encoding="utf-8")
+    trace = run_once(load_scenario(path).scenario(), wire=True).trace
+    beats = [e for e in trace.events if type(e) is RequestSent and e.api == "Heartbeat"]
+    assert {e.consumer for e in beats} >= {"w0", "w1", "w2"}
