@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rebalsim.worlds import containers
+from rebalsim.worlds import containers, created_topics
 from rebalsim.worlds.clients import signs
 from rebalsim.worlds.kubernetes.environment import Maps
 from rebalsim.worlds.kubernetes.workloads import Workload
@@ -34,6 +34,8 @@ def read_compose(made: Understood, tree: Tree, configs: list[Config]) -> list[Co
         if isinstance(service, dict):
             own = _extended(service, services)
             _broker(made, own)
+            told = [*_words(at(own, "entrypoint")), *_words(at(own, "command"))]
+            created_topics.by_commands(made, told)
             files = [c for path in _env_files(own) for c in configs if _is_file(c, path)]
             used += files
             containers.read_workload(made, _workload(name, own, files), Maps(), [])
@@ -132,6 +134,8 @@ def _broker(made: Understood, service: Tree) -> None:
         return
     for row in _env(at(service, "environment")):
         name, value = str(at(row, "name")), at(row, "value")
+        if name == "KAFKA_CREATE_TOPICS" and isinstance(value, Text):
+            created_topics.by_image(made, value)
         if name.startswith(("KAFKA_GROUP_", "KAFKA_OFFSETS_", "KAFKA_NUM_PARTITIONS")):
             key = name.removeprefix("KAFKA_").lower().replace("_", ".")
             made.broker_settings[key] = stated(str(value), place(value))

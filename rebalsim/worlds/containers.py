@@ -27,8 +27,16 @@ OF_CONNECT = "workers of Kafka Connect, whose own protocol is another than a con
 NOT_CONSUMERS = re.compile(r"(?i)producer|webclient|httpserver|log4j|logback|logging|tracing")
 
 
-def read_workload(made: Understood, workload: Workload, maps: Maps, configs: list[Config]) -> None:
-    """The consumers of a workload, or why it is none."""
+def read_workload(
+    made: Understood,
+    workload: Workload,
+    maps: Maps,
+    configs: list[Config],
+    surely: bool = False,
+) -> None:
+    """The consumers of a workload, or why it is none. `surely`: something outside of it says that it
+    consumes, though nothing in it does.
+    """
     plain = [c for c in configs if not is_worker_file(c)]
     consumers = [
         c for container in workload.containers for c in _container(workload, container, maps, plain)
@@ -36,6 +44,8 @@ def read_workload(made: Understood, workload: Workload, maps: Maps, configs: lis
     loose = [] if consumers else [c for c in configs if is_worker_file(c)]
     workers = _workers(workload, maps, loose)
     made.workers += workers
+    if surely and not consumers and not workers:
+        consumers = _whatever_consumes(workload, maps, plain)
     if consumers:
         made.consumers += consumers
         made.hurts += workload.hurts
@@ -48,8 +58,30 @@ def read_workload(made: Understood, workload: Workload, maps: Maps, configs: lis
         signs.OTHERS.search(n) for n in names
     ):
         made.maybe.append((workload.label, "a consumer by its name alone: no sign of Kafka"))
+    elif workload.kind == "Application" and at(workload.pod, "kafka", "pool") is not None:
+        made.maybe.append((workload.label, "it may use Kafka: nothing says whether it consumes"))
     else:
         made.ignore(workload.label, _why_not(workload, names))
+
+
+def _whatever_consumes(workload: Workload, maps: Maps, configs: list[Config]) -> list[Consumer]:
+    """The first container that is no tool beside, where something else says that one consumes."""
+    for container in workload.containers:
+        if not _is_of_others(container):
+            env = _environment(workload, container, maps)
+            command = command_of(container, env)
+            reading = _readings(workload, container, env, command, maps, configs)[0]
+            names = _names(workload, container, env, command)
+            return [_consumer(workload, container, reading, env, command, names)]
+    return []
+
+
+def consumer_with(workload: Workload, reading: Reading) -> Consumer:
+    """A workload's consumer whose settings stand elsewhere than in its containers."""
+    container = next((c for c in workload.containers if not _is_of_others(c)), None)
+    container = workload.containers[0] if container is None else container
+    env = _environment(workload, container, Maps())
+    return _consumer(workload, container, reading, env, command_of(container, env), [])
 
 
 def _workers(workload: Workload, maps: Maps, loose: list[Config]) -> list[Workers]:
@@ -69,7 +101,7 @@ def _workers(workload: Workload, maps: Maps, loose: list[Config]) -> list[Worker
         made = workers_of_keys(workload.name, keys, env.known())
         found.append(made)
         reading, told = made.pods.reading, made.pods
-        made.pods = _consumer(workload, container, reading, env, command_of(container), [])
+        made.pods = _consumer(workload, container, reading, env, command_of(container, env), [])
         made.pods.client, made.pods.group = told.client, told.group
         made.pods.instance, made.pods.members = told.instance, told.members
     return found
@@ -114,7 +146,7 @@ def _container(
     workload: Workload, container: Tree, maps: Maps, configs: list[Config]
 ) -> list[Consumer]:
     env = _environment(workload, container, maps)
-    command = command_of(container)
+    command = command_of(container, env)
     names = _names(workload, container, env, command)
     image = str(at(container, "image") or "")
     container_name = word(at(container, "name"))

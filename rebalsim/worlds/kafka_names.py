@@ -45,6 +45,29 @@ LIBRDKAFKA = listed(
     coordinator.query.interval.ms socket.max.fails debug log_level
     """
 )
+# Settings that only a producer has, for those that share a table of variables with a consumer.
+PRODUCERS = frozenset(
+    listed(
+        """
+    acks batch.size buffer.memory compression.type delivery.timeout.ms enable.idempotence linger.ms
+    max.block.ms max.in.flight.requests.per.connection max.request.size message.max.bytes
+    queue.buffering.max.ms retries transaction.timeout.ms transactional.id
+    """
+    )
+)
+# What frameworks' and registries' own (de)serialisers read: no setting of Kafka's, and no slip.
+_OF_SERIALISERS = (
+    "spring.json.",
+    "spring.deserializer.",
+    "spring.message.",
+    "schema.registry.",
+    "apicurio.",
+    "specific.",
+    "use.latest.",
+    "auto.register.",
+    "json.",
+    "avro.",
+)
 NAMES = frozenset((*JAVA, *STREAMS, *LIBRDKAFKA))
 
 # Of another name, the same thing.
@@ -72,6 +95,9 @@ ALIASES = {
     "auto.commit": "enable.auto.commit",
     "auto.commit.enable": "enable.auto.commit",
     "offset.reset": "auto.offset.reset",
+    "reset.policy": "auto.offset.reset",
+    "offset.reset.policy": "auto.offset.reset",
+    "auto.offset.reset.policy": "auto.offset.reset",
     "initial.offset": "auto.offset.reset",
     "offset.initial": "auto.offset.reset",
     "poll.records": "max.poll.records",
@@ -159,6 +185,11 @@ def known(name: str) -> tuple[str, list[str]] | None:
         if found:
             return canonical(found), pieces[:start]
     return None
+
+
+def is_of_serialisers(name: str) -> bool:
+    """Whether a deserialiser reads a key, and not the consumer."""
+    return name.startswith(_OF_SERIALISERS)
 
 
 def exactly(name: str) -> str | None:

@@ -14,7 +14,7 @@ from rebalsim.worlds.secrets import is_masked
 from rebalsim.worlds.values import Text, like
 
 _INNERMOST = re.compile(r"\$\{\s*\??([^{}:$]*?)\s*(?:(:-|:\?|:\+|:|-(?=[^}]))([^{}]*))?\}")
-_TEMPLATE = re.compile(r"\{\{|\{%|\$\{\{|\$\{|<%|@[\w.]+@|^\{[^{}]{3,}\}$")
+_TEMPLATE = re.compile(r"\{\{|\{%|\$\{\{|\$\{|(?<!\$)\$\(|<%|@[\w.]+@|^\{[^{}]{3,}\}$")
 # What Helm's reader leaves where it could not tell: it stands for "a template".
 GAP = "\N{REPLACEMENT CHARACTER}"
 

@@ -37,7 +37,13 @@ def is_masked(text: str) -> bool:
 
 def credentials(text: str) -> set[str]:
     """The values in a text that look like credentials: under such a key, in a Secret, in a URL."""
+    return _parted(text)[0]
+
+
+def _parted(text: str) -> tuple[set[str], str]:
+    """The credentials of a text, and the lines that hold none."""
     found: set[str] = set()
+    rest: list[str] = []
     for document in re.split(r"(?m)^---", text):
         is_secret = bool(re.search(r"(?m)^\s*kind:\s*[\"']?Secret\b", document))
         name = ""
@@ -48,12 +54,18 @@ def credentials(text: str) -> set[str]:
             key, value = pair.groups() if pair else ("", "")
             if key == "name":
                 name = value.strip("\"'")
-            label = name if key == "value" else key
-            kept = ("apiVersion", "kind", "name", "namespace", "type")
-            if is_credential(label) or (is_secret and key not in kept):
-                found.add(value)
-            found.update(_INSIDE.findall(line), _IN_URL.findall(line))
-    return {c for v in found if (c := _clean(v)) and len(c) > 4}
+            held = [*_INSIDE.findall(line), *_IN_URL.findall(line)]
+            if _is_held(name if key == "value" else key, key, is_secret):
+                held.append(value)
+            found.update(held)
+            rest.append("" if held else line)
+    return {c for v in found if (c := _clean(v)) and len(c) > 4}, "\n".join(rest)
+
+
+def _is_held(label: str, key: str, is_secret: bool) -> bool:
+    """Whether the value of a key is a credential: by its label, or because it stands in a Secret."""
+    plain = ("apiVersion", "kind", "name", "namespace", "type")
+    return is_credential(label) or (is_secret and key not in plain)
 
 
 def _clean(value: str) -> str:
@@ -74,9 +86,9 @@ def without(thing: Any, hidden: set[str]) -> Any:
 
 
 def worth_hiding(text: str) -> set[str]:
-    """The credentials of a text whose values stand nowhere else in it: one that is also a plain
-    word of the file (a user called `kafka`) gives nothing away, and would hide too much.
+    """The credentials of a text whose values stand nowhere else in it: one that is also a user's or a
+    broker's name, or part of one, gives nothing away, and would hide too much.
     """
-    found = credentials(text)
-    rest = text.lower()
-    return {c for c in found if rest.count(c.lower()) <= 1 or not re.fullmatch(r"[a-z][a-z-]*", c)}
+    found, rest = _parted(text)
+    rest = rest.lower()
+    return {c for c in found if c.lower() not in rest}

@@ -15,6 +15,8 @@ from rebalsim.worlds.text_tree import at
 from rebalsim.worlds.values import Text, Tree
 
 COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
+# Lines that hold nothing but a tag of Handlebars or Mustache: what stands inside is read.
+_BLOCK_LINE = re.compile(r"(?m)^[ \t]*\{\{~?[#/^](?!\*)[^{}\n]*\}\}[ \t]*$")
 _TAG = re.compile(r"\{\{(-?)\s*(.*?)\s*(-?)\}\}|\{%-?\s*(.*?)\s*-?%\}", re.DOTALL)
 _MOST = 2_000_000  # characters that a template may come to
 
@@ -37,7 +39,8 @@ class _Block:
 
 
 def without_comments(text: str) -> str:
-    """The text with a template's comments emptied, its lines where they were."""
+    """The text with a template's comments and bare block tags emptied, its lines where they were."""
+    text = _BLOCK_LINE.sub("", text)
     return COMMENT.sub(lambda c: "\n" * c[0].count("\n"), text)
 
 

@@ -6,12 +6,30 @@ from __future__ import annotations
 
 import re
 
-from rebalsim.worlds import asks, compose, connect_cluster, connectors, containers, hurts
+from rebalsim.worlds import (
+    asks,
+    compose,
+    connect_cluster,
+    connectors,
+    containers,
+    created_topics,
+    dapr,
+    hurts,
+    scaled,
+)
 from rebalsim.worlds.clients import collectors, profiles, signs
 from rebalsim.worlds.clients.reading import Reading
 from rebalsim.worlds.configs import knative_source, read_config
-from rebalsim.worlds.kubernetes import autoscalers, kustomize, openshift, strimzi
-from rebalsim.worlds.kubernetes.environment import Maps
+from rebalsim.worlds.kubernetes import (
+    autoscalers,
+    event_sources,
+    from_values,
+    kustomize,
+    openshift,
+    strimzi,
+    topics,
+)
+from rebalsim.worlds.kubernetes.environment import Environment, Maps, command_of
 from rebalsim.worlds.kubernetes.workloads import KINDS, Workload, workloads
 from rebalsim.worlds.live.listings import read_listing
 from rebalsim.worlds.live.metrics import measured
@@ -66,12 +84,26 @@ def _object(made: Understood, tree: Tree) -> None:
         spec = at(tree, "spec")
         key = "minAvailable" if at(spec, "minAvailable") is not None else "maxUnavailable"
         made.budgets_min_available.append((name, key, str(at(spec, key))))
+    elif topics.is_topic(kind, version):
+        topics.read_topic(made, tree)
+    elif kind in event_sources.KINDS:
+        _event_source(made, tree)
     elif kind in strimzi.KINDS:
         strimzi.read(made, tree)
     elif kind == "ClowdApp":
         strimzi.clowd_topics(made, tree)
     elif _is_strange(kind, version):
         made.strange.append(f"{kind}/{name} ({version})")
+
+
+def _event_source(made: Understood, tree: Tree) -> None:
+    for found in event_sources.read_event_source(tree):
+        if found.reading is None:
+            made.ignore(found.label, found.why_not)
+            continue
+        consumer = client_of(found.reading, place_in(tree))
+        consumer.workload, consumer.replicas = found.label, found.replicas
+        made.consumers.append(consumer)
 
 
 # API groups of Kubernetes itself: their kinds are known, and most of them have nothing to say here.
@@ -88,10 +120,18 @@ def _is_strange(kind: str, version: str) -> bool:
 def _workloads(made: Understood, objects: list[Tree], maps: Maps, found: Found) -> None:
     every = [w for tree in objects for w in workloads(tree)]
     joined = _configs_of(every, found, maps)
+    by_lag = scaled.scaled_by_lag(made)
     for workload in every:
         for container in workload.containers:
             _broker_version(made, at(container, "image"))
-        containers.read_workload(made, workload, maps, joined.get(id(workload), []))
+            created_topics.by_commands(made, command_of(container, Environment()))
+        configs, before = joined.get(id(workload), []), len(made.consumers)
+        app_topics = strimzi.topics_of_app(workload.tree)
+        surely = workload.label in by_lag or (app_topics and signs.CONSUMERS.search(workload.name))
+        containers.read_workload(made, workload, maps, configs, bool(surely))
+        for consumer in made.consumers[before:]:
+            if consumer.topics.sure == "unknown" and len(app_topics) == 1:
+                consumer.topics = likely(app_topics, "the only one in the app's kafkaTopics")
     for config_list in joined.values():
         for config in config_list:
             if config in found.configs:
@@ -142,7 +182,9 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
         elif kind == "KafkaSource" and (source := knative_source(tree, {})):
             readings = [source]
         for reading in readings:
-            made.consumers.append(client_of(reading, place_in(tree)))
+            every = [w for t in objects for w in workloads(t)] if kind == "Component" else []
+            joined = dapr.consumer_of(made, tree, reading, every) if every else None
+            made.consumers.append(joined or client_of(reading, place_in(tree)))
     for file, own in found.own:
         made.ignore(file, own)
     known = _environments(found)
@@ -301,16 +343,16 @@ def _helm_values(made: Understood, found: Found) -> None:
     if made.consumers or not found.values:
         return
     for file, tree in found.values:
-        workload = _workload_of_values(file, tree)
-        containers.read_workload(made, workload, Maps(), [])
+        inner = [c for t in from_values.program_files(tree) if (c := _collector(file, t))]
+        workload = from_values.workload_of_values(file, tree, has_variables=not inner)
+        containers.read_workload(made, workload, Maps(), inner)
         if not made.consumers:
             made.ignore(file, "a chart's values: nothing in them consumes; render the chart first")
 
 
-def _workload_of_values(file: str, tree: Tree) -> Workload:
-    from rebalsim.worlds.kubernetes.from_values import workload_of_values
-
-    return workload_of_values(file, tree)
+def _collector(file: str, tree: Tree) -> Config | None:
+    """A program's own file inside a chart's values, where that program reads from Kafka."""
+    return Config(file, {}, "yaml", tree) if collectors.read_collectors(tree, {}) else None
 
 
 # ---- live ----
@@ -327,7 +369,7 @@ def _live(made: Understood, found: Found) -> None:
 # ---- the whole ----
 def _finish(made: Understood, found: Found, sources: list[tuple[str, str]]) -> None:
     _narrow_topics(made)
-    _join_scalers(made)
+    scaled.join(made)
     for file, text in sources:
         if found_share := _SHARE.search(text):
             made.share_groups.append(f"{file}: {found_share[0]}")
@@ -340,18 +382,6 @@ def _narrow_topics(made: Understood) -> None:
     for consumer in made.consumers:
         if consumer.topics.known and isinstance(consumer.topics.value, str):
             consumer.topics = likely([consumer.topics.value], consumer.topics.source)
-
-
-def _join_scalers(made: Understood) -> None:
-    """A scaler that owns a workload's number: then a left-out replicas means its minimum."""
-    for consumer in made.consumers:
-        for scaling in made.scalings:
-            if scaling.target and consumer.workload and scaling.target in consumer.workload:
-                least = scaling.min.value if scaling.min.known else 1
-                if consumer.replicas_left_out:
-                    consumer.replicas = default(
-                        max(1, int(least or 1)), f"left out for {scaling.kind} {scaling.name}"
-                    )
 
 
 def _kind(made: Understood, found: Found) -> str:

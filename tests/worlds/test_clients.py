@@ -221,3 +221,48 @@ def test_dotnets_settings_and_telegrafs_are_known_by_their_form() -> None:
         """
     )
     assert (telegraf.client.value, telegraf.group.value) == ("sarama", "tg")
+
+
+def test_a_function_of_the_streams_binder_is_one_application() -> None:
+    made = read(
+        application_yml="""
+        spring.kafka.bootstrap-servers: ${BROKERS:kafka:9092}
+        spring.cloud.stream.bindings.pair-in-0.destination: buys
+        spring.cloud.stream.bindings.pair-in-1.destination: sells
+        spring.cloud.stream.bindings.pair-out-0.destination: pairs
+        spring.cloud.stream.bindings.log-in-0.destination: pairs
+        spring.cloud.stream.bindings.log-in-0.group: log
+        spring.cloud.stream.kafka.streams.binder.functions.pair.applicationId: pairing
+        """
+    )
+    log, pair = sorted(made.consumers, key=lambda c: str(c.group.value))
+    assert (log.client.value, log.group.value, log.topics.value) == ("spring", "log", ["pairs"])
+    assert (pair.client.value, pair.group.value) == ("streams", "pairing")
+    assert pair.topics.value == ["buys", "sells"]
+    assert pair.settings["bootstrap.servers"].value == "kafka:9092"
+
+
+def test_a_deserialisers_own_keys_and_a_producers_are_no_slips() -> None:
+    consumer = one(
+        c_env="""
+        SPRING_KAFKA_CONSUMER_GROUP_ID=g
+        SPRING_KAFKA_CONSUMER_PROPERTIES_SPRING_JSON_TRUSTED_PACKAGES=*
+        KAFKA_LINGER_MS=5
+        """
+    )
+    assert consumer.reading.unknown_keys == []
+    shared = one(c_env="KAFKA_GROUP_ID=g\nKAFKA_LINGER_MS=5\nKAFKA_LINGERING_MS=5\n")
+    assert shared.reading.unknown_keys == ["lingering.ms"]
+
+
+def test_variables_may_name_one_topic_each() -> None:
+    consumer = one(
+        c_env="""
+        KAFKA_GROUP_ID=g
+        KAFKA_TOPIC_ORDERS=orders.v1
+        KAFKA_TOPIC_STOCK=stock.v1
+        KAFKA_TOPIC_PARTITIONS=12
+        KAFKA_TOPIC_ERRORS=errors.v1
+        """
+    )
+    assert (consumer.topics.value, consumer.topics.sure) == (["orders.v1", "stock.v1"], "inferred")

@@ -87,3 +87,11 @@ def test_no_cut_or_swap_of_a_file_ends_in_anything_but_an_answer(data: st.DataOb
         assert playable(to_scenario(made)).startswith("# Written by rebalsim import")
     else:
         assert nothing_consumes(made)
+
+
+def test_a_credential_that_is_also_a_brokers_name_hides_no_brokers() -> None:
+    sources = files(
+        c_env="KAFKA_GROUP_ID=g\nKAFKA_BOOTSTRAP_SERVERS=kafka1:9092\nKAFKA_SASL_PASSWORD=kafka1\n"
+    )
+    printed = to_json(understand(sources), sources)
+    assert '"kafka1:9092"' in printed and "sasl.password" not in printed.lower()

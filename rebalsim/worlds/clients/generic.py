@@ -152,7 +152,8 @@ _LOOKS_LIKE = re.compile(r"(_ms|\.ms|_bytes|\.bytes|_records|interval|timeout)$"
 def _strange(key: str, pieces: list[str]) -> str | None:
     """A key that looks like a setting of Kafka's and is none: its dotted name."""
     if pieces[:1] == ["kafka"] and _LOOKS_LIKE.search(key) and "_" in key:
-        return ".".join(pieces[1:])
+        name = ".".join(pieces[1:])
+        return None if name in kafka_names.PRODUCERS else name
     if re.fullmatch(r"[a-z]+(\.[a-z]+){1,6}", key) and _may_be_kafkas(key, pieces):
         return str(key)
     return None

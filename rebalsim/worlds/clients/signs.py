@@ -153,6 +153,8 @@ def client_by_names(names: Iterable[str]) -> Value:
 _SAME_VERSION = re.compile(
     r"(?i)(?:apache/kafka(?:-native)?|bitnami(?:legacy)?/kafka):v?(\d+\.\d+(?:\.\d+)?)"
 )
+# Builds that name Scala's version first: wurstmeister/kafka:2.13-2.8.1.
+_SCALA_FIRST = re.compile(r"(?i)wurstmeister/kafka:2\.\d+-(\d+\.\d+(?:\.\d+)?)")
 _STRIMZI = re.compile(r"(?i)strimzi/kafka:.*kafka-(\d+\.\d+\.\d+)")
 # Confluent's Platform → Kafka, by their first two numbers.
 _CONFLUENT = re.compile(r"(?i)confluentinc/cp-(?:enterprise-)?(?:kafka|server)[^:]*:(\d+)\.(\d+)")
@@ -162,7 +164,8 @@ def broker_version(image: str) -> str | None:
     """The version of Kafka that a broker's image names, where its tag can be told."""
     if "connect" in image.lower():
         return None  # a worker's image tells the worker's version
-    if found := _SAME_VERSION.search(image) or _STRIMZI.search(image):
+    same = (_SAME_VERSION, _SCALA_FIRST, _STRIMZI)
+    if found := next((m for form in same if (m := form.search(image))), None):
         return found[1]
     if found := _CONFLUENT.search(image):
         major, minor = int(found[1]), int(found[2])

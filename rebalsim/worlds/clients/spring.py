@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from rebalsim.worlds import kafka_names
 from rebalsim.worlds.clients.generic import own_words, read_generic
 from rebalsim.worlds.clients.reading import Keys, Reading, one_member, read_setting, weaker
+from rebalsim.worlds.clients.spring_stream import read_bindings
 from rebalsim.worlds.clients.topics import (
     is_of_one_listener,
-    is_pattern,
     topic_keys,
     topics_of,
-    topics_value,
 )
 from rebalsim.worlds.placeholders import resolved
 from rebalsim.worlds.secrets import is_credential
@@ -46,7 +45,7 @@ _SECTIONS = ("consumer", "producer", "streams", "listener", "properties", "admin
 def read_spring(keys: Keys, known: Mapping[str, str]) -> list[Reading]:
     """The consumers of a Spring application: Cloud Stream's bindings, listeners, or Streams."""
     known = {**{str(k): str(v) for k, v in keys.items() if v is not None}, **known}
-    if bound := _bindings(keys, known):
+    if bound := read_bindings(keys, known):
         return bound
     return _listeners(keys, known)
 
@@ -110,7 +109,7 @@ def _consumer_key(
     if section == "properties" or rest[:1] == ["properties"]:
         named = rest if section == "properties" else rest[1:]
         name = kafka_names.exactly("".join(named)) or _remainder(key)
-        if kafka_names.exactly(name) is None:
+        if kafka_names.exactly(name) is None and not kafka_names.is_of_serialisers(name):
             reading.unknown_keys.append(name)
         reading.put(name, read_setting(name, text, known, source))
         if section == "properties" and name != "group.id":
@@ -237,86 +236,3 @@ def _take_own(reading: Reading, own: Keys, known: Mapping[str, str]) -> None:
             value = read_setting("security.protocol", text, known, key)
             reading.settings.setdefault("security.protocol", weaker(value))
     reading.consumes = True
-
-
-# ---- Spring Cloud Stream ----
-def _bindings(keys: Keys, known: Mapping[str, str]) -> list[Reading]:
-    """One consumer a binding that reads; its group is its own, or an anonymous one."""
-    found: dict[str, Keys] = {}
-    client: dict[str, Keys] = {}
-    binder: Keys = {}
-    is_kafka = False
-    for key, text in keys.items():
-        match = re.match(
-            r"(?i)spring[._]cloud[._]stream[._](kafka[._](?:streams[._])?)?(bindings|binder)[._](.+)",
-            key,
-        )
-        if not match:
-            continue
-        is_kafka = is_kafka or bool(match[1])
-        if match[2].lower() == "binder":
-            binder[Text(match[3], key.file, key.line)] = text
-            continue
-        name, _, rest = match[3].partition(".")
-        into = client if match[1] else found
-        into.setdefault(name, {})[Text(rest, key.file, key.line)] = text
-    if not is_kafka and any("binder" in k.lower() for k in found):
-        return []
-    reads = [n for n, k in found.items() if _is_input(n, k)]
-    return [_binding(n, found[n], client.get(n, {}), binder, known) for n in reads]
-
-
-def _is_input(name: str, keys: Keys) -> bool:
-    if re.search(r"-out-\d+$", name) or name.lower() in ("output",):
-        return False
-    if re.search(r"-in-\d+$", name) or name.lower() == "input":
-        return True
-    return any(k == "group" or k.startswith("consumer.") for k in keys)
-
-
-def _binding(
-    name: str, keys: Keys, client: Keys, binder: Keys, known: Mapping[str, str]
-) -> Reading:
-    reading = Reading(consumes=True)
-    reading.client = inferred("spring", "Spring Cloud Stream's Kafka binder")
-    reading.members = one_member("consumer.concurrency is 1 by default")
-    for prefix, part in (
-        ("configuration.", binder),
-        ("consumerProperties.", binder),
-        ("consumer.configuration.", client),
-    ):
-        for key, text in part.items():
-            if squash(key).startswith(squash(prefix)):
-                rest = re.sub(
-                    r"(?i)^(consumer\.)?(consumer-?properties|configuration)[._]", "", key
-                )
-                rest = rest.strip("[]\"'")
-                setting = kafka_names.exactly(rest) or rest
-                reading.put(setting, read_setting(setting, text, known, key))
-    for key, text in keys.items():
-        if key == "group" and text is not None:
-            reading.put("group.id", read_setting("group.id", text, known, key))
-        elif key == "destination" and text is not None:
-            reading.topics = topics_value(text, known)
-        elif key == "consumer.concurrency" and text is not None:
-            count = whole(resolved(text, known))
-            reading.members = stated(count, place(key)) if count else unknown(place(key))
-    _binding_defaults(reading, name, binder, known)
-    return reading
-
-
-def _binding_defaults(reading: Reading, name: str, binder: Keys, known: Mapping[str, str]) -> None:
-    for key, text in binder.items():
-        if key == "brokers":
-            reading.settings["bootstrap.servers"] = read_setting(
-                "bootstrap.servers", text, known, key
-            )
-    if reading.topics is None:
-        reading.topics = default([name], "the binding's own name")
-    if reading.topics.known:
-        reading.is_pattern = is_pattern(reading.topics.value)
-    _default_commit(reading)
-    if reading.group is not None:
-        reading.settings.setdefault(
-            "auto.offset.reset", default("earliest", "the binder's, where a group is named")
-        )

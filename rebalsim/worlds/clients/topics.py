@@ -47,6 +47,10 @@ _OF_A_TOPIC = frozenset(
 )
 
 
+# `app.topics.orders`, `KAFKA_TOPIC_ORDERS`: a program's own name for one of several.
+_OWN_NAME = re.compile(r"(?i:(^|\.)topics?\.[a-z][\w-]*$)|(^|_)TOPICS?_[A-Z][A-Z0-9_]*$")
+
+
 @dataclass(frozen=True, slots=True)
 class _Named:
     key: Text
@@ -72,9 +76,9 @@ def _rank(key: str, own: frozenset[str]) -> int | None:
     while pieces and pieces[-1] in ("name", "names", "list", "id", "pattern", "regex"):
         pieces = pieces[:-1]
     if not pieces or pieces[-1] not in ("topic", "topics", "topicname", "kafkatopic"):
-        if not re.search(r"(?i)(^|\.)topics?\.[a-z][\w-]*$", key):
+        if not _OWN_NAME.search(key):
             return None
-        rest = words(key)  # `app.topics.orders`: a program's own name for one of several
+        rest = words(key)
         return None if set(rest) & (_WRITTEN | _OF_A_TOPIC) else 2
     rest = pieces[:-1]
     if (set(rest) | set(before[-3:])) & _WRITTEN:

@@ -102,6 +102,9 @@ def _variable(made: Environment, row: dict[Text, Tree], maps: Maps) -> None:
         made.put(name, None)
 
 
-def command_of(container: Tree) -> list[Text]:
-    """command and args, one after the other."""
-    return [*texts(at(container, "command")), *texts(at(container, "args"))]
+def command_of(container: Tree, env: Environment) -> list[Text]:
+    """command and args, one after the other, with `$(VAR)` filled in from the environment. What only
+    the cluster knows stays as it is written, and is unknown to whoever reads it.
+    """
+    written = [*texts(at(container, "command")), *texts(at(container, "args"))]
+    return [said if (said := expanded(w, env.keys)) is not None else w for w in written]

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rebalsim.worlds import flat_files
 from rebalsim.worlds.kubernetes.workloads import Workload, workloads
 from rebalsim.worlds.text_tree import Unreadable, at, rows, table, trees, word
 from rebalsim.worlds.values import Text, Tree
 
+_DEPTH = 4  # how far down a chart's values hold the file of the program that it deploys
 
-def workload_of_values(file: str, tree: Tree) -> Workload:
+
+def program_files(tree: Tree, depth: int = _DEPTH) -> Iterator[Tree]:
+    """The parts of a chart's values that are a program's own file: pipelines, sources, receivers."""
+    if not isinstance(tree, dict) or not depth:
+        return
+    if {"sources", "receivers", "input", "inputs", "pipelines"} & set(tree):
+        yield tree
+    for value in tree.values():
+        yield from program_files(value, depth - 1)
+
+
+def workload_of_values(file: str, tree: Tree, has_variables: bool = True) -> Workload:
     """A Deployment of the values' names, numbers and variables: charts mostly call them alike."""
     name = _name(file, tree)
     count = next((c for k in ("replicaCount", "replicas") if (c := at(tree, k)) is not None), None)
     container: dict[Text, Tree] = {
         Text("name"): name,
         Text("image"): word(at(tree, "image", "repository")) or word(at(tree, "image")),
-        Text("env"): _env(file, tree),
+        Text("env"): _env(file, tree) if has_variables else [],
     }
     for probe in ("readinessProbe", "livenessProbe", "startupProbe"):
         own = at(tree, probe) or at(tree, "healthCheck", probe) or at(tree, "healthChecks", probe)

@@ -1,17 +1,15 @@
-"""Strimzi's objects: topics and their partitions, clusters and their group settings, Connect."""
+"""Strimzi's objects: clusters and their group settings, Connect, MirrorMaker."""
 
 from __future__ import annotations
 
 from rebalsim.worlds import connect_cluster, connectors
-from rebalsim.worlds.placeholders import resolved
+from rebalsim.worlds.kubernetes.topics import counts_of
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.understood import Understood
-from rebalsim.worlds.values import Text, Tree, Value, place, stated, unknown
-from rebalsim.worlds.words import whole
+from rebalsim.worlds.values import Text, Tree, place, stated
 
 KINDS = (
     "Kafka",
-    "KafkaTopic",
     "KafkaNodePool",
     "KafkaConnect",
     "KafkaConnector",
@@ -26,9 +24,7 @@ _GROUPS = ("group.", "offsets.", "num.partitions")
 
 def read(made: Understood, tree: Tree) -> None:
     kind, name = str(at(tree, "kind")), str(at(tree, "metadata", "name") or "")
-    if kind == "KafkaTopic":
-        _topic(made, tree)
-    elif kind == "Kafka":
+    if kind == "Kafka":
         _cluster(made, tree)
     elif kind == "KafkaConnector":
         connector(made, name, tree)
@@ -52,29 +48,21 @@ def read(made: Understood, tree: Tree) -> None:
         made.ignore(f"KafkaBridge/{name}", "its consumers are made over HTTP, by whoever asks")
 
 
-def _number(tree: Tree) -> Value:
-    said = resolved(tree, {}) if isinstance(tree, Text) else None
-    found = whole(said) if said is not None else None
-    return unknown(place(tree)) if found is None else stated(found, place(tree))
-
-
-def _topic(made: Understood, tree: Tree) -> None:
-    spec = at(tree, "spec")
-    name = word(at(spec, "topicName")) or word(at(tree, "metadata", "name"))
-    if name is None:
-        return
-    told = {"partitions": at(spec, "partitions"), "replication": at(spec, "replicas")}
-    made.topics[str(name)] = {k: _number(v) for k, v in told.items() if v is not None}
-
-
 def clowd_topics(made: Understood, tree: Tree) -> None:
     """kafkaTopics of a ClowdApp."""
     for row in rows(at(tree, "spec", "kafkaTopics")):
         name = word(at(row, "topicName"))
         if name is None or "${" in name:
             continue
-        told = {"partitions": at(row, "partitions"), "replication": at(row, "replicas")}
-        made.topics[str(name)] = {k: _number(v) for k, v in told.items() if v is not None}
+        made.topics[str(name)] = counts_of(row)
+
+
+def topics_of_app(tree: Tree) -> list[str]:
+    """The names of a ClowdApp's kafkaTopics; none for any other object."""
+    if at(tree, "kind") != "ClowdApp":
+        return []
+    named = (word(at(row, "topicName")) for row in rows(at(tree, "spec", "kafkaTopics")))
+    return [str(name) for name in named if name is not None]
 
 
 def _cluster(made: Understood, tree: Tree) -> None:
