@@ -76,9 +76,9 @@ def _of_argo(label: str, replicas: Value, name: str, told: Tree) -> Made:
         reading.put("bootstrap.servers", read_setting("bootstrap.servers", servers, {}, ""))
     if topic := word(at(told, "topic")):
         reading.topics = topics_value(topic, {})
-    if strategy := word(at(told, "consumerGroup", "rebalanceStrategy")):
+    if assignor := word(at(told, "consumerGroup", "rebalanceStrategy")):
         key = "partition.assignment.strategy"
-        reading.put(key, read_setting(key, strategy, {}, ""))
+        reading.put(key, read_setting(key, assignor, {}, ""))
     oldest = at(told, "consumerGroup", "oldest")
     if oldest is not None:
         reset = "earliest" if boolean(oldest) else "latest"
