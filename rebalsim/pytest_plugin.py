@@ -44,7 +44,19 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     folders = parent.config.getini("rebalsim_folders")
     if not is_surely_scenario(file_path, head_of(file_path), folders):
         return None
-    return ScenarioFile.from_parent(parent, path=file_path)
+    own = _told_by_pytest(file_path, parent.config)
+    if told_line(own) == own:
+        return ScenarioFile.from_parent(parent, path=file_path)
+    # its own name would be obeyed by whoever shows it
+    return ScenarioFile.from_parent(
+        parent, path=file_path, nodeid=told_line(own), name=told_line(file_path.name)
+    )
+
+
+def _told_by_pytest(path: Path, config: pytest.Config) -> str:
+    """What pytest itself would call the file."""
+    root = config.rootpath
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
 class BudgetWarning(pytest.PytestWarning):
@@ -84,7 +96,7 @@ class ScenarioFile(pytest.File):
             if name in seen:
                 name += f" (line {question.asked.line})"
             seen[name] = None
-            yield BudgetTest.from_parent(self, name=told(name), question=question)
+            yield BudgetTest.from_parent(self, name=told_line(name), question=question)
 
     def _name(self) -> str:
         """The file as seen from where pytest runs: what messages show."""
@@ -120,7 +132,7 @@ class BrokenScenario(pytest.Item):
         return told(self.said) if excinfo.errisinstance(NotKept) else str(excinfo.value)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, 0, told(f"{self.path.name}: {self.name}")
+        return Path(told_line(str(self.path))), 0, told_line(f"{self.path.name}: {self.name}")
 
 
 def told(text: str) -> str:
@@ -131,6 +143,13 @@ def told(text: str) -> str:
 
     shown = inert(text)
     return no_orders(shown) if os.environ.get("GITHUB_ACTIONS") == "true" else shown
+
+
+def told_line(text: str) -> str:
+    """The same on one line: a name."""
+    from rebalsim.outside.text import inert_line
+
+    return told(inert_line(text))
 
 
 class NotKept(Exception):
@@ -171,4 +190,4 @@ class BudgetTest(pytest.Item):
         return super().repr_failure(excinfo, *rest, **named)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, max(self.question.asked.line - 1, 0), self.name
+        return Path(told_line(str(self.path))), max(self.question.asked.line - 1, 0), self.name

@@ -132,6 +132,7 @@ def warnings_said(story: Story, file: str, overrides: Sequence[str]) -> str:
     there is none.
     """
     from rebalsim.lint.registry import check
+    from rebalsim.reports.names import safe
 
     found = len([p for p in story.problems() if p.is_warning]) + len(check(story))
     if not found:
@@ -144,7 +145,7 @@ def warnings_said(story: Story, file: str, overrides: Sequence[str]) -> str:
             *(word for override in overrides for word in ("--set", override)),
         ]
     )
-    return f"{found} warning{'s' if found > 1 else ''} on this story: {again}"
+    return f"{found} warning{'s' if found > 1 else ''} on this story: {safe(again)}"
 
 
 class Player:

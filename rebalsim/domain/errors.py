@@ -44,8 +44,9 @@ class Problem:
         """`file:line:column: what is wrong — what to write instead`, and below it the line with
         a caret.
         """
+        file = self.file.replace("\n", "\\x0a")  # a name does not begin a line of its own
         head = (
-            f"{self.file}:{self.line}:{self.column}: "
+            f"{file}:{self.line}:{self.column}: "
             f"{'warning: ' if self.is_warning else ''}{self.message}{f' [{self.rule}]' if self.rule else ''}"
         )
         if not self.source.strip():

@@ -9,6 +9,7 @@ from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.verdict import Measured
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
+from rebalsim.reports.names import safe
 from rebalsim.reports.open_ends_told import tell_open_end
 
 
@@ -93,4 +94,4 @@ def tell_failure(checked: Checked) -> str:
         f"{checked.spread}." if checked.spread else "",
         f"again: {checked.again}",
     ]
-    return "\n  ".join(line for line in lines if line)
+    return "\n  ".join(safe(line) for line in lines if line)

@@ -145,23 +145,41 @@ def test_text_in_the_log_was_an_order_to_githubs_runner(
         assert not line.lstrip().startswith("::") or is_own, line
 
 
-def test_pytest_told_a_file_name_with_an_order_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+HOSTILE_NAMES = (
+    "a ##[group]b",
+    "a\n::error::b",
+    "a\r##[error]b",
+    "a\x1b]0;owned\x07\u202e\x9b31m",
+    "a::warning::b",
+)
+
+
+@pytest.mark.parametrize("asked", [["-q"], ["-vv"], ["-q", "-rA", "--tb=line"]])
+def test_pytest_printed_hostile_names_raw(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What pytest itself prints of a name is pytest's; what the plugin says of it is inert."""
-    name = "a ##[group]b.yaml"
-    (tmp_path / name).write_text(STORY.format(title="x", limit=">= 10s"), encoding="utf-8")
+    """Files, folders, what is broken, what holds and what is no scenario: whatever is told of them."""
+    for name in HOSTILE_NAMES:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.yaml").write_text(
+            STORY.format(title="x", limit=">= 10s"), "utf-8"
+        )
+        for kind, limit in (("holds", "<= 10s"), ("is_none", "<= ")):
+            text = STORY.format(title="x", limit=limit)
+            (tmp_path / f"{name}{kind}.yaml").write_text(text, "utf-8")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *asked, "."],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    said = [line for line in done.stdout.splitlines() if "is broken (" in line]
-    assert done.returncode == 1 and said
-    assert all("# #[group]b.yaml:6" in line for line in said[:1]), said
+    assert "10 failed, 5 passed" in done.stdout, done.stdout
+    told = done.stdout + done.stderr
+    assert not set("\r\x1b\x07\u202e\x9b") & set(told)
+    for line in told.splitlines():
+        assert "##[" not in line and not line.lstrip().startswith("::"), line
 
 
 def test_checks_own_annotations_still_reach_the_runner(
