@@ -18,9 +18,11 @@ from rebalsim.check.one_story import Question, StoryJudge, questions_of
 from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
+from rebalsim.domain.scenario import Scenario
 from rebalsim.one_run import refuse_what_will_not_fit
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.load import load_scenario
+from rebalsim.scenario.scale import why_it_takes_long
 from rebalsim.scenario.story import Story
 
 
@@ -71,9 +73,11 @@ def check_files(
     wanted: Wanted,
     step: Callable[[int, int], None] = lambda done, total: None,
     trying: Callable[[str, int, int], None] = lambda file, events, most: None,
+    forewarn: Callable[[str], None] = lambda said: None,
 ) -> Outcome:
     """All of them. `step` is told how many runs of how many are done, `trying` for which file how
-    many events of how many have been played to try what could help.
+    many events of how many have been played to try what could help, `forewarn` which of them
+    take long, before any is played.
     """
     cases = [_load(place, file, wanted) for place, file in enumerate(files)]
     if (
@@ -86,6 +90,9 @@ def check_files(
         )
     tasks = [task for case in cases for task in case.tasks]
     total = sum(t.seeds[1] - t.seeds[0] for t in tasks)
+    for case in cases:
+        if said := why_it_takes_long(_playings(case)):
+            forewarn(f"{case.file}: {said}")
     outcome = Outcome(loaded={c.file: c.story for c in cases if c.story is not None})
     done = 0
     with closing(play_all(tasks, wanted.jobs)) as results:
@@ -163,6 +170,12 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
         for seeds in _parts(judge.seeds_of(v))
     )
     return _Case(file, story, judge, (), tuple(notes), tasks)
+
+
+def _playings(case: _Case) -> Iterator[tuple[Scenario, int]]:
+    """What is played for it, and how often."""
+    for task in case.tasks:
+        yield task.story.scenario(task.variant), task.seeds[1] - task.seeds[0]
 
 
 def _is_of_baseline(q: Question) -> bool:

@@ -22,7 +22,7 @@ from rebalsim.cli.options import (
     seed_option,
     set_option,
 )
-from rebalsim.cli.progress import signs
+from rebalsim.cli.progress import forewarn, signs
 from rebalsim.domain.errors import InputError
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class Job:
         found = find_files(self.paths)
         flips = None
         with signs() as shown:
-            outcome = check_files(found.files, self.wanted, shown.played, shown.trying)
+            outcome = check_files(found.files, self.wanted, shown.played, shown.trying, forewarn)
             if self.is_what_if:
                 from rebalsim.check.what_if import flips_of
 

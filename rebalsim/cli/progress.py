@@ -42,6 +42,11 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
         yield step
 
 
+def forewarn(said: str) -> None:
+    """That something takes long, said before it begins."""
+    click.echo(said, err=True)
+
+
 def _rate(done: int, total: int, took: float) -> str:
     left = took / done * (total - done)
     return (

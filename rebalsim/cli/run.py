@@ -25,7 +25,7 @@ from rebalsim.cli.options import (
     variant_option,
     wire_option,
 )
-from rebalsim.cli.progress import progress
+from rebalsim.cli.progress import forewarn, progress
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 from rebalsim.domain.collector import seldom_collecting
 from rebalsim.reports.forms.form import Subject
@@ -100,6 +100,7 @@ def command(
     player.variants = variants
     player.advisor = advisor_for(story, advise)
     player.judge = judge_for(story, variants, player.runs, player.command)
+    _say_beforehand(player)
     try:
         with progress(player.runs * len(variants)) as step:
             played = [player.play(name, len(variants) > 1, step) for name in variants]
@@ -116,6 +117,22 @@ def command(
     if hint := warnings_said(story, scenario, overrides):
         click.echo(hint, err=True)
     return code
+
+
+def _say_beforehand(player: Player) -> None:
+    """What will not fit is refused before any variant is played, and what takes long is said."""
+    from rebalsim.one_run import is_sampled, refuse_what_will_not_fit, spread_seeds
+    from rebalsim.scenario.scale import why_it_takes_long
+
+    scenarios = [player.story.scenario(variant) for variant in player.variants]
+    for scenario in scenarios:
+        refuse_what_will_not_fit(scenario)
+    played = [
+        (one, spread_seeds(one) if player.runs == 1 and is_sampled(one) else player.runs)
+        for one in scenarios
+    ]
+    if said := why_it_takes_long(played):
+        forewarn(f"{player.file}: {said}")
 
 
 def tell_wire(player: Player, view: View) -> None:

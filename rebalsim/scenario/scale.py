@@ -1,5 +1,5 @@
 """What a story will come to before it is played: how many rebalances its script and its faults set
-off at least, and how much memory their trace takes.
+off at least, how much memory their trace takes, and about how long playing them takes.
 
 Reckoned from what is written. What a group does to itself (storms, batches that outlast their time)
 comes on top, and nobody knows it beforehand.
@@ -7,15 +7,21 @@ comes on top, and nobody knows it beforehand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.instants import MINUTE, SECOND
+from rebalsim.domain.scenario import Scenario, is_sampled
 from rebalsim.domain.script import Action
+from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
 
 A_REBALANCE = 34_000  # bytes of trace and analysis: what a small group's takes …
 A_MEMBER = 700  # … and each member more than some fifty
+# What a rebalance takes to play, for each member: measured over 3 to 100 members and 12 to 200
+# partitions, a half to three times this on one core of 2024.
+A_MEMBERS_SHARE_S = {False: 150e-6, True: 500e-6}  # under the classic, the consumer protocol
+LONG_S = 60  # of computing; what takes longer is said beforehand
 GB = 1e9
 _TWICE = ("RollingBounce", "Crash", "Freeze", "Cut", "Hang", "BrokerRestart")  # away, and back
 _NONE = ("SetRate", "Slow", "Delay", "Poison")
@@ -28,11 +34,12 @@ class Scale:
     rebalances: int
     bytes: int
     horizon_us: int
+    seconds: float = 0.0  # of one processor, for one run: an order of magnitude
 
     def fitting_us(self, free: int) -> int:
         """A horizon, in whole minutes, that comes to no more than half of that memory."""
         share = free / 2 / max(self.bytes, 1)
-        return int(self.horizon_us * share) // 60_000_000 * 60_000_000
+        return int(self.horizon_us * share) // MINUTE * MINUTE
 
 
 def scale_of(scenario: Scenario) -> Scale:
@@ -45,7 +52,9 @@ def scale_of(scenario: Scenario) -> Scale:
         )
         count += round(2 * each * len(fault.consumers))
     members = max((len(group.consumers) for group in scenario.groups), default=0)
-    return Scale(count, count * max(A_REBALANCE, members * A_MEMBER), scenario.horizon_us)
+    seconds = count * members * A_MEMBERS_SHARE_S[is_sampled(scenario)]
+    size = count * max(A_REBALANCE, members * A_MEMBER)
+    return Scale(count, size, scenario.horizon_us, seconds)
 
 
 def _of(action: Action, horizon_us: int) -> int:
@@ -71,4 +80,24 @@ def why_too_large(scale: Scale, free: int) -> str:
         f"This story comes to some {scale.rebalances:,} rebalances, whose trace takes about "
         f"{scale.bytes / GB:,.0f} GB; {free / GB:,.1f} GB are free — {instead} rarer faults, fewer "
         "actions, or fewer members"
+    )
+
+
+def why_it_takes_long(played: Iterable[tuple[Scenario, int]]) -> str:
+    """What to say beforehand of variants, each played so often; empty where all of it takes no more
+    than a minute.
+    """
+    scales = [(scale_of(scenario), times) for scenario, times in played]
+    seconds = sum(scale.seconds * times for scale, times in scales)
+    if seconds <= LONG_S:
+        return ""
+    largest = max((scale for scale, _ in scales), key=lambda scale: scale.rebalances)
+    runs = sum(times for _, times in scales)
+    fits = int(largest.horizon_us * LONG_S / seconds) // MINUTE * MINUTE
+    shorter = f" ({say_duration(fits)} takes a minute)" if fits else ""
+    return (
+        f"this comes to some {largest.rebalances:,} rebalances in "
+        f"{'each of ' if runs > 1 else ''}{plural(runs, 'run')}, and takes some "
+        f"{say_duration(round(seconds) * SECOND)} of computing — a shorter horizon{shorter}, "
+        f"{'fewer runs' if runs > 1 else 'fewer actions'} or rarer faults take less"
     )
