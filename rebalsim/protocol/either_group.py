@@ -50,7 +50,7 @@ from rebalsim.protocol.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from rebalsim.protocol.notes import note, tell_state
+from rebalsim.protocol.notes import state_changed, tell_state
 from rebalsim.protocol.states import ClassicState
 
 POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")  # group.consumer.migration.policy
@@ -223,27 +223,11 @@ def _upgrade(
     that is the generation.
     """
     if either.policy not in ("bidirectional", "upgrade"):
-        raise Refusal(
-            Error.GROUP_ID_NOT_FOUND,
-            f"Cannot upgrade classic group {either.name} to consumer group because online "
-            "upgrade is disabled.",
-        )
+        raise _no_upgrade(group, "online upgrade is disabled.")
     if group.protocol_type != "consumer":
-        raise Refusal(
-            Error.GROUP_ID_NOT_FOUND,
-            (
-                f"Cannot upgrade classic group {either.name} to consumer group because the group "
-                "does not use the consumer embedded protocol."
-            ),
-        )
+        raise _no_upgrade(group, "the group does not use the consumer embedded protocol.")
     if len(group.members) > either.settings.max_size:
-        raise Refusal(
-            Error.GROUP_ID_NOT_FOUND,
-            (
-                f"Cannot upgrade classic group {either.name} to consumer group because the group "
-                "size exceeds the consumer group maximum size."
-            ),
-        )
+        raise _no_upgrade(group, "the group size exceeds the consumer group maximum size.")
     for waiting in group.ordered():
         group.refuse_waiting(waiting, Error.REBALANCE_IN_PROGRESS, effects)
     made = ConsumerGroup(
@@ -256,66 +240,69 @@ def _upgrade(
         appends=group.appends,
         awaited_joins=either.awaited_joins,
     )
-    timers = [group.join_timer, group.sync_timer, *group.pending.values()]
-    for old in group.ordered():
-        if group.protocol not in [name for name, _ in old.protocols]:
-            # One that joined at the barrier with other protocols than the last generation's: Kafka
-            # breaks, and says so.
-            raise Refusal(
-                Error.UNKNOWN_SERVER_ERROR,
-                f"Member {old.member_id} does not support protocol {group.protocol}",
-            )
-        said = either.dialect.subscription(old.metadata(group.protocol))
-        try:
-            assigned = classic_members.owned_by_id(made, either.dialect.assigned(old.assignment))
-        except ValueError as e:
-            raise Refusal(
-                Error.GROUP_ID_NOT_FOUND,
-                (
-                    f"Cannot upgrade classic group {either.name} to consumer group because an "
-                    f"unsupported custom assignor is in use: {e}"
-                ),
-            ) from None
-        made.targets[old.member_id] = as_recorded(assigned)
-        made.install(
-            None,
-            Member(
-                old.member_id,
-                group.generation,
-                group.generation,
-                STABLE,
-                old.instance_id,
-                said.rack,
-                old.client_id,
-                old.rebalance_timeout_us,
-                names_of(tuple(sorted(said.topics))),
-                assigned={t: dict.fromkeys(n, group.generation) for t, n in assigned.items()},
-                classic=Classic(old.session_timeout_us, old.protocols),
-            ),
-        )
-        timers.append(old.timer)
-    made.members = _filled(
-        [(old.member_id, made.members[old.member_id]) for old in group.ordered()]
-    )
+    members = list(group.ordered())
+    for old in members:
+        _convert(either, group, old, made)
+    made.members = _filled([(old.member_id, made.members[old.member_id]) for old in members])
     made.metadata = made.metadata_of(made.subscribed_names())
-    effects += [CancelTimer(timer) for timer in timers]
+    timers = [group.join_timer, group.sync_timer, *group.pending.values()]
+    effects += [CancelTimer(timer) for timer in (*timers, *(old.timer for old in members))]
     effects += [
         SetTimer(session_timer(m.member_id), now_us + m.classic.session_timeout_us)
         for m in made.members.values()
         if m.classic
     ]
-    effects.append(
-        note(
-            "GroupStateChanged",
-            before=group.state.value,
-            after=made.state.value,
-            generation=group.generation,
-            trigger="regrouped",
-            member_id="",
-            reason="Converted the classic group to a consumer group.",
-        )
-    )
+    effects.append(_regrouped(group, made, group.generation, "classic group to a consumer"))
     return made
+
+
+def _no_upgrade(group: ClassicGroup, why: str) -> Refusal:
+    what = f"Cannot upgrade classic group {group.group_id} to consumer group"
+    return Refusal(Error.GROUP_ID_NOT_FOUND, f"{what} because {why}")
+
+
+def _regrouped(
+    before: ClassicGroup | ConsumerGroup,
+    after: ClassicGroup | ConsumerGroup,
+    generation: int,
+    what: str,
+) -> Note:
+    """The group is of the other kind now."""
+    why = {"trigger": "regrouped", "member_id": "", "reason": f"Converted the {what} group."}
+    return state_changed(before.state, after.state, generation, **why)
+
+
+def _convert(
+    either: EitherGroup, group: ClassicGroup, old: ClassicMember, made: ConsumerGroup
+) -> None:
+    """The classic member, as one of the consumer group that is made of its own."""
+    if group.protocol not in [name for name, _ in old.protocols]:
+        # One that joined at the barrier with other protocols than the last generation's: Kafka
+        # breaks, and says so.
+        raise Refusal(
+            Error.UNKNOWN_SERVER_ERROR,
+            f"Member {old.member_id} does not support protocol {group.protocol}",
+        )
+    said = either.dialect.subscription(old.metadata(group.protocol))
+    try:
+        assigned = classic_members.owned_by_id(made, either.dialect.assigned(old.assignment))
+    except ValueError as e:
+        raise _no_upgrade(group, f"an unsupported custom assignor is in use: {e}") from None
+    made.targets[old.member_id] = as_recorded(assigned)
+    member = Member(
+        old.member_id,
+        group.generation,
+        group.generation,
+        STABLE,
+        old.instance_id,
+        said.rack,
+        old.client_id,
+        old.rebalance_timeout_us,
+        names_of(tuple(sorted(said.topics))),
+        assigned={t: dict.fromkeys(n, group.generation) for t, n in assigned.items()},
+        classic=Classic(old.session_timeout_us, old.protocols),
+    )
+    made.install(None, member)
 
 
 # --------------------------------------------------------------------------------- classic requests
@@ -376,28 +363,19 @@ def _join(
     now_us: int,
     effects: list[Effect],
 ) -> JoinGroupResponse:
-    rules = either.rules
-    if (
-        not rules.min_session_timeout_us
-        <= request.session_timeout_us
-        <= rules.max_session_timeout_us
-    ):
-        raise Refusal(
-            Error.INVALID_SESSION_TIMEOUT, f"the session timeout is {request.session_timeout_us} µs"
-        )
+    session_us, rules = request.session_timeout_us, either.rules
+    if not rules.min_session_timeout_us <= session_us <= rules.max_session_timeout_us:
+        raise Refusal(Error.INVALID_SESSION_TIMEOUT, f"the session timeout is {session_us} µs")
     if either.policy == "disabled":
         raise Refusal(
             Error.INCONSISTENT_GROUP_PROTOCOL,
-            (
-                f"Cannot join the consumer group {either.name} with the classic protocol because "
-                "the group migration is disabled."
-            ),
+            f"Cannot join the consumer group {either.name} with the classic protocol because the "
+            "group migration is disabled.",
         )
     admitted = classic_members.admit_classic(group, request, either.new_member_id)
     holder = admitted.replaces
-    others = [
-        m for m in group.members.values() if holder is None or m.member_id != holder.member_id
-    ]
+    replaced = "" if holder is None else holder.member_id
+    others = [m for m in group.members.values() if m.member_id != replaced]
     if (
         holder is None
         or holder.classic is not None
@@ -419,15 +397,8 @@ def _join(
     if not is_stale:
         member.epoch = group.assignment_epoch
     group.targets[member.member_id] = group.targets.get(holder.member_id, {})
-    _become_classic(
-        either,
-        group,
-        [*others, member],
-        group.epoch,
-        "stale assignment" if is_stale else "",
-        now_us,
-        effects,
-    )
+    why, left = "stale assignment" if is_stale else "", [*others, member]
+    _become_classic(either, group, left, group.epoch, why, now_us, effects)
     return classic_members.join_answer(member, request)
 
 
@@ -477,26 +448,23 @@ def _downgraded(
     """If this step's removals left classic members only, the group becomes a classic one instead
     of losing members.
     """
-    gone = [member_id for member_id in before if member_id not in group.members]
-    removed = any(
-        isinstance(e, Note) and e.kind == "MemberRemoved" and e.facts["why"] != "replaced"
-        for e in effects
-    )
+    notes = [e for e in effects if isinstance(e, Note)]
+    removed = any(e.kind == "MemberRemoved" and e.facts["why"] != "replaced" for e in notes)
     remaining = list(group.members.values())
     if (
-        not gone
-        or not removed
+        not removed
+        or all(member_id in group.members for member_id in before)
         or not remaining
         or not _may_become_classic(either, remaining, len(remaining))
     ):
         return effects
-    kept = [
+    answers = [e for e in effects if isinstance(e, Reply)]
+    kept: list[Effect] = [
         e
         for e in effects
-        if not (isinstance(e, Note) and e.kind in ("EpochBumped", "GroupStateChanged"))
+        if not isinstance(e, Reply)
+        and not (isinstance(e, Note) and e.kind in ("EpochBumped", "GroupStateChanged"))
     ]
-    answers = [e for e in kept if isinstance(e, Reply)]
-    kept = [e for e in kept if not isinstance(e, Reply)]
     # there was no such bump
     _become_classic(either, group, remaining, group.epoch - 1, "member leaving", now_us, kept)
     return kept + answers
@@ -524,11 +492,8 @@ def _become_classic(
     made.begin_offsets(either.offsets)
     # Join and sync timers of its members are left armed: if the group turns back in time, one of
     # them may still remove its member.
-    for member in group.members.values():
-        effects += [
-            CancelTimer(session_timer(member.member_id)),
-            CancelTimer(rebalance_timer(member.member_id)),
-        ]
+    for member_id in group.members:
+        effects += [CancelTimer(session_timer(member_id)), CancelTimer(rebalance_timer(member_id))]
     for member in members:
         assert member.classic is not None
         made.add(
@@ -550,25 +515,7 @@ def _become_classic(
         old.assignment = either.dialect.assignment(group.still_there(target))
         made.arm(old, old.session_timeout_us, now_us, effects)
     either.group = made
-    effects.append(
-        note(
-            "GroupStateChanged",
-            before=group.state.value,
-            after=made.state.value,
-            generation=generation,
-            trigger="regrouped",
-            member_id="",
-            reason="Converted the consumer group to a classic group.",
-        )
-    )
+    effects.append(_regrouped(group, made, generation, "consumer group to a classic"))
     if why:
-        prepare_rebalance(
-            made,
-            Trigger(
-                "regrouped",
-                "",
-                f"Downgrade group {either.name} from consumer to classic for {why}.",
-            ),
-            now_us,
-            effects,
-        )
+        reason = f"Downgrade group {either.name} from consumer to classic for {why}."
+        prepare_rebalance(made, Trigger("regrouped", "", reason), now_us, effects)

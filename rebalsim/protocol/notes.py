@@ -1,4 +1,4 @@
-"""What the groups of epochs, consumer groups and streams groups, tell of themselves."""
+"""What groups tell of themselves."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def note(kind: str, **facts: Any) -> Note:
     return Note(kind, facts)
 
 
+def state_changed(before: Any, after: Any, generation: int, **why: str) -> Note:
+    """A group went from one state to another. `why`: trigger, member_id and reason, where there
+    is one to tell.
+    """
+    return note(
+        "GroupStateChanged", before=before.value, after=after.value, generation=generation, **why
+    )
+
+
 def tell_state(group: HasState, before: Any, effects: list[Effect]) -> None:
     """A step may have changed the group's state."""
     after = group.state
     if after is not before:
-        effects.append(
-            note(
-                "GroupStateChanged",
-                before=before.value,
-                after=after.value,
-                generation=group.epoch,
-                trigger="",
-                member_id="",
-                reason="",
-            )
-        )
+        unsaid = {"trigger": "", "member_id": "", "reason": ""}
+        effects.append(state_changed(before, after, group.epoch, **unsaid))

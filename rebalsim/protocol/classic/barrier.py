@@ -10,7 +10,8 @@ from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import append_empty_group
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import JoinGroupResponse, SyncGroupResponse
+from rebalsim.protocol.messages import SyncGroupResponse
+from rebalsim.protocol.notes import state_changed
 from rebalsim.protocol.states import ClassicState
 
 EMPTY, PREPARING, COMPLETING = (
@@ -66,19 +67,8 @@ def prepare_rebalance(
         group.initial_remaining_us = max(group.rebalance_timeout_us() - group.initial_delay_us, 0)
         _arm_barrier(group, group.initial_delay_us, now_us, out)
     group.enter(PREPARING)
-    out.append(
-        Note(
-            "GroupStateChanged",
-            {
-                "before": before.value,
-                "after": PREPARING.value,
-                "generation": group.generation,
-                "trigger": trigger.kind,
-                "member_id": trigger.member_id,
-                "reason": trigger.reason,
-            },
-        )
-    )
+    why = {"trigger": trigger.kind, "member_id": trigger.member_id, "reason": trigger.reason}
+    out.append(state_changed(before, PREPARING, group.generation, **why))
     if is_initial:
         return
     group.initial_delay_us = -1
@@ -119,21 +109,9 @@ def complete_join(group: ClassicGroup, by: str, last: str, now_us: int, out: lis
     if group.members and not _elect_joined_leader(group):
         group.initial_delay_us = -1
         _arm_barrier(group, group.rebalance_timeout_us(), now_us, out)
-        out.append(
-            Note(
-                "GroupStateChanged",
-                {
-                    "before": PREPARING.value,
-                    "after": PREPARING.value,
-                    "generation": group.generation,
-                    "trigger": "barrier-unmet",
-                    "member_id": "",
-                    "reason": f"Group {group.group_id} could not complete rebalance because no "
-                    "members "
-                    "rejoined.",
-                },
-            )
-        )
+        reason = f"Group {group.group_id} could not complete rebalance because no members rejoined."
+        why = {"trigger": "barrier-unmet", "member_id": "", "reason": reason}
+        out.append(state_changed(PREPARING, PREPARING, group.generation, **why))
         return
     group.generation += 1
     group.pending_sync.clear()
@@ -143,12 +121,7 @@ def complete_join(group: ClassicGroup, by: str, last: str, now_us: int, out: lis
         group.protocol = None
         group.enter(EMPTY)
         out.append(_completed(group, by, last, kicked))
-        out.append(
-            Note(
-                "GroupStateChanged",
-                {"before": PREPARING.value, "after": EMPTY.value, "generation": group.generation},
-            )
-        )
+        out.append(state_changed(PREPARING, EMPTY, group.generation))
         append_empty_group(group, StoredEmpty(), out)
 
 
@@ -165,41 +138,21 @@ class StoredEmpty:
 def _begin_generation(
     group: ClassicGroup, by: str, last: str, kicked: tuple[str, ...], now_us: int, out: list[Effect]
 ) -> None:
-    group.protocol = protocol = group.selected_protocol()
+    group.protocol = group.selected_protocol()
     group.enter(COMPLETING)
     out.append(_completed(group, by, last, kicked))
-    out.append(
-        Note(
-            "GroupStateChanged",
-            {"before": PREPARING.value, "after": COMPLETING.value, "generation": group.generation},
-        )
-    )
-    generation, kind, leader = group.generation, group.protocol_type, group.leader_id or ""
+    out.append(state_changed(PREPARING, COMPLETING, group.generation))
     for member in group.ordered():
         member_id = member.member_id
         if member.join is not None:
-            out.append(
-                Reply(
-                    member.join,
-                    JoinGroupResponse(
-                        Error.NONE,
-                        member_id,
-                        generation,
-                        kind,
-                        protocol,
-                        leader,
-                        False,
-                        group.members_for_leader() if member_id == leader else (),
-                    ),
-                )
-            )
+            out.append(Reply(member.join, group.joined_answer(member_id)))
             member.join = None
         # also of those who did not rejoin
         group.arm(member, member.session_timeout_us, now_us, out)
         member.is_new = False
         group.pending_sync[member_id] = None
     group.awaiting_join = 0
-    group.sync_generation = generation
+    group.sync_generation = group.generation
     out.append(SetTimer(group.sync_timer, now_us + group.rebalance_timeout_us()))
 
 

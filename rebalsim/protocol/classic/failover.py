@@ -9,7 +9,7 @@ from typing import Any
 
 from rebalsim.protocol.classic.barrier import Trigger, prepare_rebalance
 from rebalsim.protocol.classic.group import ClassicGroup, Member
-from rebalsim.protocol.classic.log import GroupRecord
+from rebalsim.protocol.classic.log import GroupRecord, MemberRecord
 from rebalsim.protocol.classic.rules import CoordinatorRules
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
@@ -24,10 +24,12 @@ from rebalsim.protocol.messages import (
     LeaveGroupResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
+    OffsetFetchRequest,
     OffsetFetchResponse,
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from rebalsim.protocol.notes import state_changed
 from rebalsim.protocol.states import ClassicState
 
 
@@ -56,17 +58,7 @@ def unload(group: ClassicGroup, now_us: int) -> list[Effect]:
         group.refuse_waiting(member, Error.NOT_COORDINATOR, out)
     out += [CancelTimer(timer) for timer in timers]
     group.join_is_armed, group.sync_generation = False, -1
-    out.append(
-        Note(
-            "GroupStateChanged",
-            {
-                "before": before.value,
-                "after": ClassicState.DEAD.value,
-                "generation": group.generation,
-                "trigger": "coordinator-moved",
-            },
-        )
-    )
+    out.append(state_changed(before, group.state, group.generation, trigger="coordinator-moved"))
     return out
 
 
@@ -88,77 +80,57 @@ def load(
     if record is None:
         return group, out
     group.persisted = record
-    group.generation, group.protocol_type, group.protocol = (
-        record.generation,
-        record.protocol_type,
-        record.protocol,
-    )
-    group.leader_id = record.leader_id
+    group.generation, group.leader_id = record.generation, record.leader_id
+    group.protocol_type, group.protocol = record.protocol_type, record.protocol
     group.state = ClassicState.STABLE if record.members else ClassicState.EMPTY
-    for m in record.members:
-        # Of what a member offered only the selected protocol is in the log, so a follower that
-        # offers more never "matches" again.
-        group.add(
-            Member(
-                m.member_id,
-                m.instance_id,
-                m.client_id,
-                m.session_timeout_us,
-                m.rebalance_timeout_us,
-                record.protocol_type or "",
-                ((record.protocol or "", m.metadata),),
-                group.session_prefix + m.member_id,
-                m.assignment,
-            )
-        )
-        out.append(Note("MemberAdded", {"member_id": m.member_id, "how": "loaded"}))
-    out.append(
-        Note(
-            "GroupStateChanged",
-            {
-                "before": ClassicState.DEAD.value,
-                "after": group.state.value,
-                "generation": group.generation,
-                "trigger": "coordinator-moved",
-            },
-        )
-    )
+    for kept in record.members:
+        group.add(_from_log(kept, record, group.session_prefix))
+        out.append(Note("MemberAdded", {"member_id": kept.member_id, "how": "loaded"}))
+    dead, state = ClassicState.DEAD, group.state
+    out.append(state_changed(dead, state, group.generation, trigger="coordinator-moved"))
     for member in group.ordered():
         group.arm(member, member.session_timeout_us, now_us, out)
-    size = len(group.members)
-    if size > rules.max_size:
-        prepare_rebalance(
-            group,
-            Trigger(
-                "regrouped",
-                "",
-                (
-                    f"Freshly-loaded group {group_id} (size {size}) is over capacity "
-                    f"{rules.max_size}. "
-                    "Rebalancing in order to give a chance for consumers to commit offsets"
-                ),
-            ),
-            now_us,
-            out,
+    if (size := len(group.members)) > rules.max_size:
+        reason = (
+            f"Freshly-loaded group {group_id} (size {size}) is over capacity {rules.max_size}. "
+            "Rebalancing in order to give a chance for consumers to commit offsets"
         )
+        prepare_rebalance(group, Trigger("regrouped", "", reason), now_us, out)
     return group, out
+
+
+def _from_log(kept: MemberRecord, record: GroupRecord, session_prefix: str) -> Member:
+    """Of what a member offered only the selected protocol is in the log, so a follower that
+    offers more never "matches" again.
+    """
+    return Member(
+        kept.member_id,
+        kept.instance_id,
+        kept.client_id,
+        kept.session_timeout_us,
+        kept.rebalance_timeout_us,
+        record.protocol_type or "",
+        ((record.protocol or "", kept.metadata),),
+        session_prefix + kept.member_id,
+        kept.assignment,
+    )
+
+
+_ANSWERS: dict[type[ClassicRequest], Callable[[Error], ClassicResponse]] = {
+    HeartbeatRequest: HeartbeatResponse,
+    JoinGroupRequest: JoinGroupResponse,
+    SyncGroupRequest: SyncGroupResponse,
+    LeaveGroupRequest: LeaveGroupResponse,
+    OffsetCommitRequest: OffsetCommitResponse,
+    OffsetFetchRequest: OffsetFetchResponse,
+}
 
 
 def refusal(request: ClassicRequest, error: Error) -> ClassicResponse:
     """The answer of a broker that has nothing to do with the group: NOT_COORDINATOR,
     COORDINATOR_NOT_AVAILABLE, …
     """
-    if isinstance(request, HeartbeatRequest):
-        return HeartbeatResponse(error)
-    if isinstance(request, JoinGroupRequest):
-        return JoinGroupResponse(error)
-    if isinstance(request, SyncGroupRequest):
-        return SyncGroupResponse(error)
-    if isinstance(request, LeaveGroupRequest):
-        return LeaveGroupResponse(error)
-    if isinstance(request, OffsetCommitRequest):
-        return OffsetCommitResponse(error)
-    return OffsetFetchResponse(error)
+    return _ANSWERS[type(request)](error)
 
 
 def while_loading(request: ClassicRequest, rules: CoordinatorRules) -> ClassicResponse:

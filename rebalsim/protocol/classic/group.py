@@ -299,6 +299,19 @@ class ClassicGroup:
             [JoinedMember(m.member_id, m.instance_id, m.metadata(protocol)) for m in self.ordered()]
         )
 
+    def joined_answer(self, member_id: str, with_members: bool = True) -> JoinGroupResponse:
+        """The answer to a join that is in the present generation; its leader is told of all."""
+        leader = self.leader_id or ""
+        return JoinGroupResponse(
+            Error.NONE,
+            member_id,
+            self.generation,
+            self.protocol_type,
+            self.protocol,
+            leader,
+            members=self.members_for_leader() if with_members and member_id == leader else (),
+        )
+
     # --------------------------------------------------------------------------------------- timers
 
     def arm(self, member: Member, timeout_us: int, now_us: int, out: list[Effect]) -> None:

@@ -196,22 +196,7 @@ def _join_known(
     elif member.protocols != request.protocols:
         _rejoin(group, number, request, member, "metadata-changed", now_us, out)
     else:  # probably its last answer was lost
-        members = group.members_for_leader() if group.leader_id == member_id else ()
-        out.append(
-            Reply(
-                number,
-                JoinGroupResponse(
-                    Error.NONE,
-                    member_id,
-                    group.generation,
-                    group.protocol_type,
-                    group.protocol,
-                    group.leader_id or "",
-                    False,
-                    members,
-                ),
-            )
-        )
+        out.append(Reply(number, group.joined_answer(member_id)))
 
 
 def _rejoin(
@@ -231,14 +216,12 @@ def _rejoin(
     if state is PREPARING:
         maybe_complete_join(group, "all-joined", member.member_id, now_us, out)
         return
-    if kind == "leader-rejoined":
-        reason = _because(
-            f"Leader {member.member_id} re-joining group during {state.value}", request
-        )
-    else:
-        reason = _because(
-            f"Updating metadata for member {member.member_id} during {state.value}", request
-        )
+    what = (
+        f"Leader {member.member_id} re-joining group"
+        if kind == "leader-rejoined"
+        else f"Updating metadata for member {member.member_id}"
+    )
+    reason = _because(f"{what} during {state.value}", request)
     prepare_rebalance(group, Trigger(kind, member.member_id, reason), now_us, out)
 
 

@@ -43,6 +43,7 @@ def replace_static_member(
     group.update(
         member, request.protocols, request.session_timeout_us, request.rebalance_timeout_us, number
     )
+    who = f"static member {new_id} with instance id {request.instance_id}"
     because = f"; client reason: {request.reason or 'not provided'}"
     if group.state is ClassicState.STABLE:
         # Only the protocol that would be selected counts; another subscription is not noticed.
@@ -50,44 +51,19 @@ def replace_static_member(
             stored = StoredReplacement(
                 number, request.version, leader_before, member, old_id, *former
             )
-            append_group(
-                group,
-                "static member",
-                {m.member_id: m.assignment for m in group.ordered()},
-                stored,
-                now_us,
-                out,
-            )
+            assigned = {m.member_id: m.assignment for m in group.ordered()}
+            append_group(group, "static member", assigned, stored, now_us, out)
         else:
-            rebalance_or_complete(
-                group,
-                Trigger(
-                    "static-protocol-changed",
-                    new_id,
-                    (
-                        f"Group's selectedProtocol will change because static member {new_id} "
-                        f"with instance id {request.instance_id} "
-                        f"joined with change of protocol{because}"
-                    ),
-                ),
-                now_us,
-                out,
+            reason = (
+                f"Group's selectedProtocol will change because {who} joined with change of "
+                f"protocol{because}"
             )
+            trigger = Trigger("static-protocol-changed", new_id, reason)
+            rebalance_or_complete(group, trigger, now_us, out)
     elif group.state is ClassicState.COMPLETING_REBALANCE:
         # The leader may be assigning to the old id at this moment.
-        prepare_rebalance(
-            group,
-            Trigger(
-                "metadata-changed",
-                new_id,
-                (
-                    f"Updating metadata for static member {new_id} with instance id "
-                    f"{request.instance_id}{because}"
-                ),
-            ),
-            now_us,
-            out,
-        )
+        trigger = Trigger("metadata-changed", new_id, f"Updating metadata for {who}{because}")
+        prepare_rebalance(group, trigger, now_us, out)
     else:
         out.append(Note("MemberRejoined", {"member_id": new_id}))
         maybe_complete_join(group, "all-joined", new_id, now_us, out)
@@ -115,61 +91,52 @@ class StoredReplacement:
     rebalance_timeout_us: int
 
     def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
+        if error is Error.NONE:
+            self._answer(group, out)
+        else:
+            self._undo(group, error, now_us, out)
+
+    def _answer(self, group: ClassicGroup, out: list[Effect]) -> None:
+        """The record is in the log."""
         member = self.member
-        if error is not Error.NONE:
-            waited = member.join == self.request or self.request in member.displaced
-            # Of a member that has gone meanwhile, too: Kafka counts its protocols wrongly from then
-            # on (tryCompleteStaticReplacement's error path).
-            group.update(
-                member, self.protocols, self.session_timeout_us, self.rebalance_timeout_us, None
-            )
-            if group.members.get(member.member_id) is member:
-                old = _replace(group, member, self.old_id, out)
-                out.append(
-                    Note("MemberRemoved", {"member_id": member.member_id, "why": "replaced"})
-                )
-                out.append(Note("MemberAdded", {"member_id": self.old_id, "how": "replacement"}))
-                group.arm(old, old.session_timeout_us, now_us, out)
-                if waited:
-                    out.append(
-                        Reply(
-                            self.request,
-                            JoinGroupResponse(
-                                answer_for(error),
-                                "",
-                                group.generation,
-                                group.protocol_type,
-                                group.protocol,
-                                self.leader_before or "",
-                            ),
-                        )
-                    )
-            return
         parked = member.join  # this join, or one that came since
         if parked is None:  # fenced, gone, or answered by a barrier in the meantime
             return
-        is_leader = group.leader_id == member.member_id
-        skips = is_leader and self.version >= 9
+        skips = group.leader_id == member.member_id and self.version >= 9
         if skips and group.state in (ClassicState.PREPARING_REBALANCE, ClassicState.DEAD):
             # Kafka throws here (currentClassicGroupMembers), so the join stays parked and counts
             # for the barrier
             return
         member.join = None
         group.awaiting_join -= 1
-        # old clients must not think that they lead
-        leader = group.leader_id if self.version >= 9 else self.leader_before
-        out.append(
-            Reply(
-                parked,
-                JoinGroupResponse(
-                    Error.NONE,
-                    member.member_id,
-                    group.generation,
-                    group.protocol_type,
-                    group.protocol,
-                    leader or "",
-                    skips,
-                    group.members_for_leader() if skips else (),
-                ),
-            )
+        answer = group.joined_answer(member.member_id, with_members=skips)
+        answer.skip_assignment = skips
+        if self.version < 9:  # old clients must not think that they lead
+            answer.leader = self.leader_before or ""
+        out.append(Reply(parked, answer))
+
+    def _undo(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
+        """The record could not be written."""
+        member = self.member
+        waited = member.join == self.request or self.request in member.displaced
+        # Of a member that has gone meanwhile, too: Kafka counts its protocols wrongly from then
+        # on (tryCompleteStaticReplacement's error path).
+        group.update(
+            member, self.protocols, self.session_timeout_us, self.rebalance_timeout_us, None
         )
+        if group.members.get(member.member_id) is not member:
+            return
+        old = _replace(group, member, self.old_id, out)
+        out.append(Note("MemberRemoved", {"member_id": member.member_id, "why": "replaced"}))
+        out.append(Note("MemberAdded", {"member_id": self.old_id, "how": "replacement"}))
+        group.arm(old, old.session_timeout_us, now_us, out)
+        if waited:
+            refused = JoinGroupResponse(
+                answer_for(error),
+                "",
+                group.generation,
+                group.protocol_type,
+                group.protocol,
+                self.leader_before or "",
+            )
+            out.append(Reply(self.request, refused))

@@ -20,6 +20,7 @@ from rebalsim.protocol.classic.log import answer_for, append_group
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import SyncGroupRequest, SyncGroupResponse
+from rebalsim.protocol.notes import state_changed
 from rebalsim.protocol.states import ClassicState
 
 EMPTY, PREPARING, COMPLETING = (
@@ -138,12 +139,7 @@ class StoredAssignment:
                 group.arm(member, member.session_timeout_us, now_us, out)
         group.enter(STABLE)
         out.append(Note("AssignmentStored", {"generation": group.generation}))
-        out.append(
-            Note(
-                "GroupStateChanged",
-                {"before": COMPLETING.value, "after": STABLE.value, "generation": group.generation},
-            )
-        )
+        out.append(state_changed(COMPLETING, STABLE, group.generation))
 
 
 def sync_expired(group: ClassicGroup, now_us: int, out: list[Effect]) -> None:
