@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ from rebalsim.cli.options import ScenarioPath, allow_code_option
 from rebalsim.cli.sweep import CONF_HELP, parse_conf, played, told_steps
 
 if TYPE_CHECKING:
+    from rebalsim.domain.answer import Answer, PointSaid
+    from rebalsim.domain.sweep import Base, Plan
+    from rebalsim.scenario.story import Story
     from rebalsim.spark.recommend import Choice, Expelled
 
 
@@ -128,8 +132,6 @@ def command(
     Played in this process: what the causes propose, then single settings, then pairs. Exit 1
     where nothing that was tried keeps them.
     """
-    from rebalsim.domain.errors import InputError
-
     searched = tuple(k.strip() for k in over.split(",") if k.strip())
     is_grid = is_on_spark or master or html or gc_pauses or cuts or conf
     if is_grid and (events or dry_run or resume or is_applied):
@@ -157,6 +159,19 @@ def command(
     from rebalsim.spark.java import check_packages
 
     check_packages()  # what is imported next needs them
+    grid = _grid(scenario, budgets, searched, variants, seeds, allow_code)
+    return grid.search({"freeze": gc_pauses, "cut": cuts}, out, html, as_json, master, conf)
+
+
+def _grid(
+    scenario: str,
+    budgets: tuple[str, ...],
+    searched: tuple[str, ...],
+    variants: tuple[str, ...],
+    seeds: int | None,
+    allow_code: bool,
+) -> Grid:
+    from rebalsim.domain.errors import InputError
     from rebalsim.scenario.load import code_folder
     from rebalsim.spark import recommend
     from rebalsim.spark.plans import find_base, story_of_base
@@ -174,95 +189,119 @@ def command(
             f"{scenario} has no budgets — say what must be met with --budget, as in --budget "
             '"longest_pause <= 5s"'
         )
-    keys = searched or (recommend.usual_of(story, named[0]))
-    plan = recommend.plan_for(
-        base, story, budgets, keys, named, seeds or recommend.seeds_for(story, named)
-    )
-    plan = replace(plan, code_from=story.code_from)
-    faults = recommend.faults_of(story, named[0], {"freeze": gc_pauses, "cut": cuts})
-    with tempfile.TemporaryDirectory(prefix="rebalsim-") as scratch:
-        return _search(
-            plan,
-            base,
-            story,
-            keys,
-            named,
-            faults,
-            out or str(Path(scratch) / "search"),
-            scratch,
-            html,
-            as_json,
-            master,
-            parse_conf(conf),
+    keys = searched or recommend.usual_of(story, named[0])
+    seeds = seeds or recommend.seeds_for(story, named)
+    plan = recommend.plan_for(base, story, budgets, keys, named, seeds)
+    return Grid(replace(plan, code_from=story.code_from), base, story, keys, named)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The usual values of some settings of a story, to be searched on Spark."""
+
+    plan: Plan
+    base: Base
+    story: Story
+    keys: tuple[str, ...]
+    variants: tuple[str, ...]
+
+    def search(
+        self,
+        own_faults: dict[str, str],
+        out: str | None,
+        html: str | None,
+        as_json: bool,
+        master: str,
+        conf: tuple[str, ...],
+    ) -> int:
+        """Play it all, tell what was found, and say with which code the command ends.
+        `own_faults`: by their kind, those that take the place of the scenario's.
+        """
+        from rebalsim.spark import recommend
+        from rebalsim.spark.session import start_session, stop_session
+
+        faults = recommend.faults_of(self.story, self.variants[0], own_faults)
+        name, confs = f"rebalsim recommend {self.base.name}", parse_conf(conf)
+        with tempfile.TemporaryDirectory(prefix="rebalsim-") as scratch, told_steps() as step:
+            step("Starting Spark")
+            spark = start_session(master, confs, name=name, is_brief=True)
+            try:
+                found = self._found(spark, out or str(Path(scratch) / "search"), step)
+                if found.choices and found.choices[0].turns:
+                    step("Playing a day of faults" if faults else "Concluding")
+                    for number, fault in enumerate(faults):
+                        folder = str(Path(scratch) / f"faults{number}")
+                        found.expelled.append(self._day(spark, folder, fault, found.choices[0]))
+            finally:
+                stop_session(spark)
+        self._tell(found, html, as_json)
+        return exits.WITHIN if found.choices else exits.BROKEN
+
+    def _found(self, spark: Any, out: str, step: Callable[[str], None]) -> Found:
+        from rebalsim.spark import recommend, sweep_job
+        from rebalsim.spark.answers import Asker
+
+        job = sweep_job.prepare(spark, self.plan, out, probe_s=5.0)
+        answer = played(spark, job, step)
+        asker = Asker(sweep_job.tables_of(spark, self.plan, job.store))
+        now = recommend.as_it_is(asker, self.variants)
+        choices = recommend.choices(asker, self.story, self.keys, self.variants)
+        return Found(
+            answer,
+            now,
+            recommend.budgets_broken(asker, now) if now is not None else (),
+            choices,
+            None if choices else recommend.closest(asker),
         )
 
+    def _day(self, spark: Any, folder: str, fault: tuple[str, str, str], best: Choice) -> Expelled:
+        """A day of such faults, as it is and as recommended."""
+        from rebalsim.spark import recommend, sweep_job
+        from rebalsim.spark.answers import Asker
 
-def _search(
-    plan: Any,
-    base: Any,
-    story: Any,
-    keys: tuple[str, ...],
-    variants: tuple[str, ...],
-    faults: list[tuple[str, str, str]],
-    out: str,
-    scratch: str,
-    html: str | None,
-    as_json: bool,
-    master: str,
-    conf: dict[str, str],
-) -> int:
-    from rebalsim.spark import recommend, sweep_job
-    from rebalsim.spark.answers import Asker
-    from rebalsim.spark.session import start_session, stop_session
+        cases = {"as it is": (), "recommended": best.point.settings}
+        day = recommend.day_of_faults(self.base, fault, cases, best.point.variant, 2)
+        day = replace(day, code_from=self.plan.code_from)
+        job = sweep_job.prepare(spark, day, folder, probe_s=1.0)
+        sweep_job.play(spark, job)
+        job.held.close()
+        sweep_job.tables_of(spark, day, job.store).write()
+        return recommend.expelled(Asker(sweep_job.tables_of(spark, day, job.store)), fault)
 
-    expelled: list[Expelled] = []
-    with told_steps() as step:
-        step("Starting Spark")
-        spark = start_session(master, conf, name=f"rebalsim recommend {base.name}", is_brief=True)
-        try:
-            job = sweep_job.prepare(spark, plan, out, probe_s=5.0)
-            answer = played(spark, job, step)
-            asker = Asker(sweep_job.tables_of(spark, plan, job.store))
-            now, found = (
-                recommend.as_it_is(asker, variants),
-                recommend.choices(asker, story, keys, variants),
-            )
-            near = None if found else recommend.closest(asker)
-            broken = recommend.budgets_broken(asker, now) if now is not None else ()
-            if found and found[0].turns:
-                step("Playing a day of faults" if faults else "Concluding")
-                for number, fault in enumerate(faults):
-                    cases = {"as it is": (), "recommended": found[0].point.settings}
-                    day = recommend.day_of_faults(base, fault, cases, found[0].point.variant, 2)
-                    day = replace(day, code_from=plan.code_from)
-                    second = sweep_job.prepare(
-                        spark, day, str(Path(scratch) / f"faults{number}"), probe_s=1.0
-                    )
-                    sweep_job.play(spark, second)
-                    second.held.close()
-                    sweep_job.tables_of(spark, day, second.store).write()
-                    expelled.append(
-                        recommend.expelled(
-                            Asker(sweep_job.tables_of(spark, day, second.store)), fault
-                        )
-                    )
-        finally:
-            stop_session(spark)
-    if html:
-        from rebalsim.reports.sweep_to_html import render as to_html
+    def _tell(self, found: Found, html: str | None, as_json: bool) -> None:
+        if html:
+            from rebalsim.reports.sweep_to_html import render as to_html
 
-        write_text(html, to_html(answer))
-        click.echo(f"Page written to {html}", err=True)
-    if as_json:
-        click.echo(json.dumps(_document(plan, now, found, expelled), ensure_ascii=False, indent=2))
-    else:
+            write_text(html, to_html(found.answer))
+            click.echo(f"Page written to {html}", err=True)
+        if as_json:
+            document = _document(self.plan, found.now, found.choices, found.expelled)
+            click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+            return
         from rebalsim.reports.recommendation import render_recommendation
 
         for line in render_recommendation(
-            answer, now, broken, found, near, story.scenario(variants[0]), expelled
+            found.answer,
+            found.now,
+            found.broken,
+            found.choices,
+            found.near,
+            self.story.scenario(self.variants[0]),
+            found.expelled,
         ):
             click.echo(line)
-    return exits.WITHIN if found else exits.BROKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the search of a grid came to."""
+
+    answer: Answer
+    now: PointSaid | None  # the point as it is
+    broken: Any  # which budgets it breaks
+    choices: list[Choice]
+    near: PointSaid | None  # where there is no choice: what comes nearest
+    expelled: list[Expelled] = field(default_factory=list)
 
 
 def _document(plan: Any, now: Any, found: list[Choice], expelled: list[Expelled]) -> dict[str, Any]:

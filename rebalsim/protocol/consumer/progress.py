@@ -17,7 +17,7 @@ from rebalsim.protocol.consumer.group import MS, REFRESH_US, ConsumerGroup
 from rebalsim.protocol.consumer.member import AWAY, UNREVOKED, Member
 from rebalsim.protocol.consumer.reconciliation import Owned, Waiting, reconcile
 from rebalsim.protocol.consumer.regexes import RegexChange
-from rebalsim.protocol.consumer.target import compute, subscription_of
+from rebalsim.protocol.consumer.target import Computed, compute, subscription_of
 from rebalsim.protocol.consumer.topics import Names, names_of
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, SetTimer
 from rebalsim.protocol.notes import note
@@ -69,68 +69,38 @@ def progress(
     regex = RegexChange.NONE
     if group.regex_counts or member.regex:
         regex = regexes.note_regex(group, before, member, now_us, effects)
-    bumps = renamed or regex is RegexChange.RESOLVED
     epoch = group.epoch
     metadata = None
+    why = "joined" if joins else "subscription-changed"
+    bumps = renamed or regex is RegexChange.RESOLVED
     if bumps or now_us >= group.refresh_due_us:
         metadata = group.metadata_of(group.subscribed_names(before, member))
-        is_news = metadata != group.metadata
-        if bumps or is_news:
+        if bumps or metadata != group.metadata:
             epoch += 1
-            trigger = (
-                "metadata-changed" if not bumps else "joined" if joins else "subscription-changed"
-            )
+            trigger = why if bumps else "metadata-changed"
             notes.append(
                 note("EpochBumped", epoch=epoch, trigger=trigger, member_id=member.member_id)
             )
 
     # 2. Is a target due, and may it be computed?
-    assignment_epoch = group.assignment_epoch
     computed = None
-    if epoch > assignment_epoch:
-        until_us = _interval_ends_us(group)
-        if until_us is None or now_us // MS * MS >= until_us:
-            is_homogeneous = (
-                group.will_be_homogeneous(before, member)
-                if metadata is not None
-                else group.is_homogeneous
-            )
-            computed = compute(
-                group,
-                before,
-                member if said is None else replace(member, topics=said),
-                is_homogeneous,
-            )
-            assignment_epoch = epoch
-        elif group.interval_noted_for != epoch:
-            group.interval_noted_for = epoch
-            notes.append(note("IntervalWaited", epoch=epoch, until_us=until_us))
-    target: Target
-    if computed is not None:
+    if epoch > group.assignment_epoch and _may_compute(group, epoch, now_us, notes):
+        computed = _computed(group, before, member, said, metadata is not None, epoch, notes)
         target = computed.targets.get(member.member_id, {})
-        notes.append(
-            note(
-                "AssignmentComputed",
-                generation=epoch,
-                assignor=computed.assignor,
-                moved=computed.moved,
-                least=-1,
-                member_id="",
-            )
-        )
     else:
         target = group.target_of(member.member_id, member.instance_id)
 
     # 3. Bring the member nearer to its target. Up to here the group is untouched: a refusal leaves
-    # it as it was. what the log keeps of a subscription is sorted, and from now on the member is
-    # what the log says
+    # it as it was. What the log keeps of a subscription is sorted, and from now on the member is
+    # what the log says.
     if renamed:
         member = replace(member, topics=names_of(tuple(sorted(member.topics.names))))
     resubscribed = renamed or regex is not RegexChange.NONE
     waiting: Waiting = []
     reached = member
-    if resubscribed or not member.is_reconciled_to(assignment_epoch):
-        reached = _reconciled(group, member, assignment_epoch, target, resubscribed, owned, waiting)
+    goal = group.assignment_epoch if computed is None else epoch
+    if resubscribed or not member.is_reconciled_to(goal):
+        reached = _reconciled(group, member, goal, target, resubscribed, owned, waiting)
 
     _enter(group, admitted, member, notes)
     if metadata is not None:
@@ -141,7 +111,7 @@ def progress(
     if computed is not None:
         group.targets.update(computed.targets)
         group.assigned_at_us = now_us // MS * MS
-        group.advance(assignment_epoch)
+        group.advance(epoch)
     if reached is not member and reached != member:
         has_records = True
         group.install(member, reached)
@@ -153,11 +123,45 @@ def progress(
     return reached
 
 
-def _interval_ends_us(group: ConsumerGroup) -> int | None:
-    """Before when no new target may be computed (KIP-1263); None if it may be at any time."""
+def _may_compute(group: ConsumerGroup, epoch: int, now_us: int, notes: list[Effect]) -> bool:
+    """Whether the last target is long enough ago for a new one (KIP-1263)."""
     if group.assigned_at_us is None or not group.settings.assignment_interval_us:
-        return None
-    return group.assigned_at_us + group.settings.assignment_interval_us
+        return True
+    until_us = group.assigned_at_us + group.settings.assignment_interval_us
+    if now_us // MS * MS >= until_us:
+        return True
+    if group.interval_noted_for != epoch:
+        group.interval_noted_for = epoch
+        notes.append(note("IntervalWaited", epoch=epoch, until_us=until_us))
+    return False
+
+
+def _computed(
+    group: ConsumerGroup,
+    before: Member,
+    member: Member,
+    said: Names | None,
+    is_metadata_new: bool,
+    epoch: int,
+    notes: list[Effect],
+) -> Computed:
+    """The target of this epoch, not yet put into the group."""
+    is_homogeneous = (
+        group.will_be_homogeneous(before, member) if is_metadata_new else group.is_homogeneous
+    )
+    listed = member if said is None else replace(member, topics=said)
+    made = compute(group, before, listed, is_homogeneous)
+    of_leader = {"least": -1, "member_id": ""}  # a classic group's leader would tell these
+    notes.append(
+        note(
+            "AssignmentComputed",
+            generation=epoch,
+            assignor=made.assignor,
+            moved=made.moved,
+            **of_leader,
+        )
+    )
+    return made
 
 
 def _reconciled(

@@ -33,19 +33,14 @@ def reconcile(
     Fills `waiting`.
     """
     if member.state is UNREVOKED:
-        if _holds_any(owned, member.pending):
-            return (
-                _without_unsubscribed(member, is_subscribed, has_no_names, owned)
-                if subscription_changed
-                else member
-            )
-    elif member.state is STABLE and member.epoch == epoch:
-        return (
-            _without_unsubscribed(member, is_subscribed, has_no_names, owned)
-            if subscription_changed
-            else member
-        )
-    return _towards(member, epoch, target, is_subscribed, owned, owners, waiting)
+        stays = _holds_any(owned, member.pending)
+    else:
+        stays = member.state is STABLE and member.epoch == epoch
+    if not stays:
+        return _towards(member, epoch, target, is_subscribed, owned, owners, waiting)
+    if not subscription_changed:
+        return member
+    return _without_unsubscribed(member, is_subscribed, has_no_names, owned)
 
 
 def _towards(
@@ -57,19 +52,51 @@ def _towards(
     owners: Owners,
     waiting: Waiting,
 ) -> Member:
+    wanted = {topic: parts for topic, parts in target.items() if is_subscribed(topic)}
+    kept, revoked = _parted(member.assigned, wanted)
+    if revoked and _holds_any(owned, revoked):
+        # Nothing is added yet and the epoch stays: the member has to give up first. It may hold its
+        # old epoch for a whole rebalance timeout.
+        return replace(
+            member,
+            state=UNREVOKED,
+            epoch=member.epoch,
+            previous_epoch=member.epoch,
+            assigned=kept,
+            pending=revoked,
+        )
+    for topic, free in _free(member, epoch, wanted, owners, waiting).items():
+        kept[topic] = {**kept[topic], **free} if topic in kept else free
+    # The epoch advances although partitions may still be missing (UNRELEASED); the one before it
+    # stays valid for a lost answer.
+    return replace(
+        member,
+        state=UNRELEASED if waiting else STABLE,
+        epoch=epoch,
+        previous_epoch=member.epoch,
+        assigned=kept,
+        pending={},
+    )
+
+
+def _parted(assigned: Held, wanted: Target) -> tuple[Held, Held]:
+    """What of the assigned partitions stays, and what has to be given up."""
     kept: Held = {}
     revoked: Held = {}
-    added: Held = {}
-    for topic, held in member.assigned.items():
-        wanted = frozenset(target.get(topic, ())) if is_subscribed(topic) else frozenset()
-        stays = {p: at for p, at in held.items() if p in wanted}
+    for topic, held in assigned.items():
+        stay = frozenset(wanted.get(topic, ()))
+        stays = {p: at for p, at in held.items() if p in stay}
         if stays:
             kept[topic] = stays
         if len(stays) < len(held):
-            revoked[topic] = {p: at for p, at in held.items() if p not in wanted}
-    for topic, partitions in target.items():
-        if not is_subscribed(topic):
-            continue
+            revoked[topic] = {p: at for p, at in held.items() if p not in stay}
+    return kept, revoked
+
+
+def _free(member: Member, epoch: int, wanted: Target, owners: Owners, waiting: Waiting) -> Held:
+    """What the member may take now; what others still hold goes to `waiting`."""
+    added: Held = {}
+    for topic, partitions in wanted.items():
         held = member.assigned.get(topic, {})
         given_back = member.pending.get(topic, {})
         owner_of = owners.get(topic, {})
@@ -84,31 +111,7 @@ def _towards(
                 waiting.append((topic, p, owner))
         if free:
             added[topic] = free
-
-    if revoked and _holds_any(owned, revoked):
-        # Nothing is added yet and the epoch stays: the member has to give up first. It may hold its
-        # old epoch for a whole rebalance timeout.
-        waiting.clear()
-        return replace(
-            member,
-            state=UNREVOKED,
-            epoch=member.epoch,
-            previous_epoch=member.epoch,
-            assigned=kept,
-            pending=revoked,
-        )
-    for topic, free in added.items():
-        kept[topic] = {**kept[topic], **free} if topic in kept else free
-    # The epoch advances although partitions may still be missing (UNRELEASED); the one before it
-    # stays valid for a lost answer.
-    return replace(
-        member,
-        state=UNRELEASED if waiting else STABLE,
-        epoch=epoch,
-        previous_epoch=member.epoch,
-        assigned=kept,
-        pending={},
-    )
+    return added
 
 
 def _without_unsubscribed(
