@@ -123,19 +123,11 @@ def command(
         )
         return exits.WITHIN
     names = [name] if compare is None else _compared(compare)
-    played = [
-        (assignor, play(assignor, counts, start, planned))
-        for assignor in (_assignor(each, allow_code) for each in names)
-    ]
+    assignors = [_assignor(each, allow_code) for each in names]
+    played = [(each, play(each, counts, start, planned)) for each in assignors]
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "topics": counts,
-                    "assignors": [_document(assignor, outcomes) for assignor, outcomes in played],
-                }
-            )
-        )
+        documents = [_document(assignor, outcomes) for assignor, outcomes in played]
+        click.echo(json.dumps({"topics": counts, "assignors": documents}))
     elif compare is None:
         _print_steps(played[0][0], played[0][1], counts)
     else:
@@ -168,15 +160,7 @@ def _members(text: str) -> list[str]:
             raise InputError(f"--members {text}: a group here has 1 to 10,000 members")
         return [f"c{i}" for i in range(int(text))]
     names = [part.strip() for part in text.split(",")]
-    odd = next(
-        (
-            member
-            for member in names
-            if not re.fullmatch(r"[A-Za-z0-9._-]+", member) or member.startswith("-")
-        ),
-        None,
-    )
-    if odd is not None:
+    if not all(re.fullmatch(r"[A-Za-z0-9._][A-Za-z0-9._-]*", name) for name in names):
         raise InputError(f"--members {text}: write a number, or names like a,b,c")
     twice = next((member for i, member in enumerate(names) if member in names[:i]), None)
     if twice is not None:
@@ -205,24 +189,23 @@ def _document(assignor: Assignor, outcomes: Sequence[Outcome]) -> dict[str, Any]
     return {
         "assignor": assignor.name,
         "protocol": protocol_of(assignor),
-        "steps": [
-            {
-                "change": o.change.text,
-                "assignment": {
-                    member: [str(p) for p in held] for member, held in o.assignment.items()
-                },
-                "moved": [
-                    {"partition": str(move.partition), "from": move.source, "to": move.target}
-                    for move in o.moves
-                ],
-                "moved_at_least": o.least,
-                "stopped": o.stopped,
-                "withheld": o.withheld,
-                "imbalance": o.imbalance,
-                "rebalances": o.rebalances,
-            }
-            for o in outcomes
+        "steps": [_step(o) for o in outcomes],
+    }
+
+
+def _step(o: Outcome) -> dict[str, Any]:
+    return {
+        "change": o.change.text,
+        "assignment": {member: [str(p) for p in held] for member, held in o.assignment.items()},
+        "moved": [
+            {"partition": str(move.partition), "from": move.source, "to": move.target}
+            for move in o.moves
         ],
+        "moved_at_least": o.least,
+        "stopped": o.stopped,
+        "withheld": o.withheld,
+        "imbalance": o.imbalance,
+        "rebalances": o.rebalances,
     }
 
 

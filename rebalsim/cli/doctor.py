@@ -161,26 +161,14 @@ def tell(checks: list[Check]) -> list[str]:
 
 def core() -> list[Check]:
     python = ".".join(str(n) for n in sys.version_info[:3])
-    found = [
-        Check(
-            "core",
-            "rebalsim",
-            True,
-            f"{rebalsim.__version__} at {Path(rebalsim.__file__).parent}",
-            is_needed=True,
-        ),
-        Check(
-            "core",
-            "Python",
-            sys.version_info >= OLDEST_PYTHON,
-            f"{python} at {sys.executable}",
-            "rebalsim needs Python 3.11 or newer: make its environment with one",
-            is_needed=True,
-        ),
-    ]
-    return found + [
-        _package("core", name, module, use, "pip install rebalsim again, it brings it along", True)
-        for name, (module, use) in CORE.items()
+    here = f"{rebalsim.__version__} at {Path(rebalsim.__file__).parent}"
+    is_new_enough = sys.version_info >= OLDEST_PYTHON
+    newer = "rebalsim needs Python 3.11 or newer: make its environment with one"
+    again = "pip install rebalsim again, it brings it along"
+    return [
+        Check("core", "rebalsim", True, here, is_needed=True),
+        Check("core", "Python", is_new_enough, f"{python} at {sys.executable}", newer, True),
+        *(_package("core", name, *needed, again, True) for name, needed in CORE.items()),
     ]
 
 
@@ -220,30 +208,17 @@ def stories() -> list[Check]:
 
 def spark(starts: bool) -> list[Check]:
     """Packages, Java, and whether they get on with each other."""
-    found = [
-        _package("spark", name, module, use, "pip install 'rebalsim[spark]'")
-        for name, (module, use) in SPARK.items()
-    ]
-    java = _java()
-    found.append(java)
-    is_possible = all(check.is_ok for check in found)
-    if not starts:
-        if is_possible:
-            return [
-                *found,
-                Check(
-                    "spark",
-                    "start",
-                    True,
-                    "not tried; `rebalsim doctor --spark` starts it",
-                    is_tried=False,
-                ),
-            ]
-        return [
-            *found,
-            Check("spark", "start", False, "cannot start without what is missing above"),
-        ]
-    return [*found, _start()]
+    install = "pip install 'rebalsim[spark]'"
+    found = [_package("spark", name, *needed, install) for name, needed in SPARK.items()]
+    found.append(_java())
+    if starts:
+        start = _start()
+    elif all(check.is_ok for check in found):
+        untried = "not tried; `rebalsim doctor --spark` starts it"
+        start = Check("spark", "start", True, untried, is_tried=False)
+    else:
+        start = Check("spark", "start", False, "cannot start without what is missing above")
+    return [*found, start]
 
 
 def _java() -> Check:

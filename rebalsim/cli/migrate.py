@@ -155,32 +155,14 @@ class Phase:
                 self._measure(run.analysis, group)
 
     def _measure(self, analysis: Analysis, group: str) -> None:
+        all_of_it, measure = Selection(group=group), analysis.measure
+        later = replace(all_of_it, after_start=True)
         for action in ("", *self.actions):
             for metric in SHOWN if not action else OF_ACTIONS:
-                self._keep(
-                    group,
-                    action,
-                    metric,
-                    analysis.measure(
-                        metric, Selection(group=group, action=action, after_start=True)
-                    ),
-                )
-        whole = analysis.measure("partition_seconds", Selection(group=group)) or 0
-        self._keep(
-            group,
-            START,
-            "partition_seconds",
-            whole
-            - (
-                analysis.measure("partition_seconds", Selection(group=group, after_start=True)) or 0
-            ),
-        )
-        self._keep(
-            group,
-            START,
-            "first_settle_time",
-            analysis.measure("first_settle_time", Selection(group=group)),
-        )
+                self._keep(group, action, metric, measure(metric, replace(later, action=action)))
+        stood, stood_later = (measure("partition_seconds", s) or 0 for s in (all_of_it, later))
+        self._keep(group, START, "partition_seconds", stood - stood_later)
+        self._keep(group, START, "first_settle_time", measure("first_settle_time", all_of_it))
 
     def _keep(self, group: str, action: str, metric: str, value: float | None) -> None:
         if value is not None:

@@ -137,42 +137,39 @@ def command(
         )
     settings = parse_conf(conf)
     if pack:
-        from rebalsim.spark.pack import build_pack
-
-        click.echo(
-            f"{pack}: {build_pack(pack) / 1024:,.0f} KiB; workers get it with --conf "
-            f"spark.submit.pyFiles={pack}",
-            err=True,
-        )
+        settings = _packed(pack) | settings
         if plan is None:
             return exits.WITHIN
-        settings.setdefault("spark.submit.pyFiles", str(Path(pack).resolve()))
     if plan is None:
-        raise click.UsageError(
-            "Which plan? Name a file or a stock plan, as in `rebalsim sweep session-timeout "
-            "--out out`."
-        )
+        example = "as in `rebalsim sweep session-timeout --out out`."
+        raise click.UsageError(f"Which plan? Name a file or a stock plan, {example}")
     from rebalsim.spark.plans import load_plan
 
     loaded = load_plan(plan, allow_code)
     if tables:
         return _tables(loaded)
     if loaded.seeds == 1 and (samples := _samples(loaded)):
-        click.echo(
-            f"note: {samples} the consumer protocol, where one run is a sample of many — say "
-            "seeds: 20 in the plan to see what is chance.",
-            err=True,
-        )
+        what = f"{samples} the consumer protocol, where one run is a sample of many"
+        click.echo(f"note: {what} — say seeds: 20 in the plan to see what is chance.", err=True)
     if dry_run:
         return _dry_run(loaded, master, options["as_json"])
     if not out:
-        raise click.UsageError(
-            "Where to? Name a folder with --out DIR (or look first with --dry-run)."
-        )
+        where = "Name a folder with --out DIR (or look first with --dry-run)."
+        raise click.UsageError(f"Where to? {where}")
     session = Session(master, settings, spark_log, wait_for_workers)
     answer = _swept(loaded, plan, out, session, resume, overwrite, pauses, mark_every)
     write_answer(answer, options)
     return exits.WITHIN
+
+
+def _packed(file: str) -> dict[str, str]:
+    """Writes rebalsim as an archive for workers; the setting of Spark that brings it there."""
+    from rebalsim.spark.pack import build_pack
+
+    size = f"{build_pack(file) / 1024:,.0f} KiB"
+    how = f"workers get it with --conf spark.submit.pyFiles={file}"
+    click.echo(f"{file}: {size}; {how}", err=True)
+    return {"spark.submit.pyFiles": str(Path(file).resolve())}
 
 
 @dataclass(frozen=True, slots=True)

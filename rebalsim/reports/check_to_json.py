@@ -8,8 +8,9 @@ import json
 import math
 from typing import Any
 
+from rebalsim.analysis.baseline import Change
 from rebalsim.domain.metrics import METRICS
-from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
+from rebalsim.reports.check_report import Checked, CheckReport, Comparison, Flip, StoryChecked
 from rebalsim.reports.to_json import unit_of
 
 SCHEMA_VERSION = 1
@@ -23,7 +24,7 @@ def render(report: CheckReport) -> str:
 
 def document_of(report: CheckReport) -> Json:
     """The same as plain values."""
-    document: Json = {
+    return {
         "schema_version": SCHEMA_VERSION,
         "rebalsim": report.version,
         "ok": report.ending == "pass",
@@ -33,53 +34,54 @@ def document_of(report: CheckReport) -> Json:
         "skipped": list(report.skipped),
         "problems": list(report.problems),
         "stories": [_story(s) for s in report.stories],
-        "what_if": None
-        if report.flips is None
-        else [
-            {
-                "file": f.file,
-                "variant": f.variant,
-                "name": f.name,
-                "before": f.before,
-                "after": f.after,
-                "outcome_before": f.outcome_before or None,
-                "outcome_after": f.outcome_after or None,
-                "line": f.line or None,
-            }
-            for f in report.flips
-        ],
-        "baseline": None,
+        "what_if": None if report.flips is None else [_flip(f) for f in report.flips],
+        "baseline": None if report.comparison is None else _compared(report.comparison),
     }
-    if (comparison := report.comparison) is not None:
-        document["baseline"] = {
-            "file": comparison.file,
-            "rebalsim": comparison.rebalsim,
-            "max_regression": comparison.max_regression,
-            "gone": list(comparison.gone),
-            "undecided": [
-                {"file": file, "variant": variant, "metrics": list(names)}
-                for (file, variant), names in comparison.undecided.items()
-            ],
-            "changes": [
-                {
-                    "file": c.file,
-                    "variant": c.variant,
-                    "metric": c.metric,
-                    "before": _number(c.before),
-                    "after": _number(c.after),
-                    "kind": c.kind,
-                    "share": _number(c.share) if math.isfinite(c.share) else None,
-                    "is_too_much": comparison.is_too_much(c),
-                    "phases": [
-                        {"phase": phase, "before_us": round(before), "after_us": round(after)}
-                        for phase, before, after in c.phases
-                    ],
-                    "because": comparison.reasons.get((c.file, c.variant), ""),
-                }
-                for c in comparison.changes
-            ],
-        }
-    return document
+
+
+def _flip(f: Flip) -> Json:
+    return {
+        "file": f.file,
+        "variant": f.variant,
+        "name": f.name,
+        "before": f.before,
+        "after": f.after,
+        "outcome_before": f.outcome_before or None,
+        "outcome_after": f.outcome_after or None,
+        "line": f.line or None,
+    }
+
+
+def _compared(comparison: Comparison) -> Json:
+    return {
+        "file": comparison.file,
+        "rebalsim": comparison.rebalsim,
+        "max_regression": comparison.max_regression,
+        "gone": list(comparison.gone),
+        "undecided": [
+            {"file": file, "variant": variant, "metrics": list(names)}
+            for (file, variant), names in comparison.undecided.items()
+        ],
+        "changes": [_change(c, comparison) for c in comparison.changes],
+    }
+
+
+def _change(c: Change, comparison: Comparison) -> Json:
+    return {
+        "file": c.file,
+        "variant": c.variant,
+        "metric": c.metric,
+        "before": _number(c.before),
+        "after": _number(c.after),
+        "kind": c.kind,
+        "share": _number(c.share) if math.isfinite(c.share) else None,
+        "is_too_much": comparison.is_too_much(c),
+        "phases": [
+            {"phase": phase, "before_us": round(before), "after_us": round(after)}
+            for phase, before, after in c.phases
+        ],
+        "because": comparison.reasons.get((c.file, c.variant), ""),
+    }
 
 
 def _story(story: StoryChecked) -> Json:

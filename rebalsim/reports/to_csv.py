@@ -39,24 +39,11 @@ def render(report: Report) -> str:
             spent = dict.fromkeys(PHASES, 0)
             for phase in p.phases:
                 spent[phase.kind.value] += phase.length_us
-            writer.writerow(
-                [
-                    _cell(v.name),
-                    _cell(p.group),
-                    _cell(str(p.partition)),
-                    p.started_us,
-                    p.ended_us,
-                    p.length_us,
-                    str(p.is_open).lower(),
-                    p.kind.value,
-                    _cell(p.owner_before),
-                    _cell(p.owner_after),
-                    p.cause.kind,
-                    _cell(p.cause.consumer),
-                    _cell(p.cause.action),
-                    *spent.values(),
-                ]
-            )
+            whose = map(_cell, (v.name, p.group, str(p.partition)))
+            when = (p.started_us, p.ended_us, p.length_us, str(p.is_open).lower())
+            owners = map(_cell, (p.owner_before, p.owner_after))
+            cause = (p.cause.kind, _cell(p.cause.consumer), _cell(p.cause.action))
+            writer.writerow([*whose, *when, p.kind.value, *owners, *cause, *spent.values()])
     return out.getvalue()
 
 

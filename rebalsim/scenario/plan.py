@@ -200,27 +200,13 @@ class _Reader:
         steps = tuple(a for a in axes if isinstance(a, Axis))
         sampled = tuple(a for a in axes if isinstance(a, SampledAxis))
         if "samples" in self.written and not sampled:
-            self.out.add(
-                self.written.at["samples"],
-                "'samples' is how often sampled axes are drawn, and no axis has sample: — leave "
-                "it out",
-            )
-        seeds = get("seeds")
-        costs = get("costs")
+            what = "'samples' is how often sampled axes are drawn, and no axis has sample:"
+            self.out.add(self.written.at["samples"], f"{what} — leave it out")
+        seeds, settings = get("seeds"), get("set")
         budgets = self._budgets()
-        kinds = {
-            **{a.name: a.kind for a in axes},
-            "variant": "text",
-            **({"scenario": "text"} if len(bases) > 1 else {}),
-        }
-        where = self._where(kinds)
-        objectives = tuple(self._objectives(kinds, costs is not None))
-        heat = self._heat(steps)
-        settings = (
-            tuple((p, str(v)) for p, v in get("set").values.items())
-            if "set" in self.written
-            else ()
-        )
+        kinds: dict[str, str] = {**{a.name: a.kind for a in axes}, "variant": "text"}
+        if len(bases) > 1:
+            kinds["scenario"] = "text"
         plan = Plan(
             title=get("title", ""),
             file=self.file,
@@ -229,36 +215,35 @@ class _Reader:
             axes=steps,
             sampled=sampled,
             samples=get("samples", 100) if sampled else 1,
-            where=where,
-            settings=settings,
+            where=self._where(kinds),
+            settings=tuple((p, str(v)) for p, v in settings.values.items()) if settings else (),
             variants=get("variants", ()),
             first_seed=seeds.get("first", 1) if seeds else 1,
             seeds=seeds.get("count", 1) if seeds else 1,
             budgets=budgets,
             has_budgets="budgets" in self.written,
-            objectives=objectives,
-            costs=Costs(
-                costs.get("member_hour", 0.0),
-                costs.get("cross_zone_gb", 0.0),
-                costs.get("currency", "EUR"),
-            )
-            if costs
-            else Costs(),
-            heat=heat,
+            objectives=tuple(self._objectives(kinds, "costs" in self.written)),
+            costs=Costs(**get("costs").values) if "costs" in self.written else Costs(),
+            heat=self._heat(steps),
             show=self._show(),
             run_limit_s=get("run_limit", 60_000_000) / 1e6,
             description=get("description", ""),
         )
-        if plan.points * plan.seeds > MOST_RUNS and not self.out.errors:
-            seeds_too = f" × {plan.seeds:,} seeds" if plan.seeds > 1 else ""
-            self.out.add(
-                self.written.at["axes"],
-                f"These axes make {plan.points:,} points{seeds_too}, more than the {MOST_RUNS:,} "
-                "runs that a sweep "
-                "will begin — list fewer values, or sample: the axes instead of crossing them",
-            )
+        if not self.out.errors:
+            self._check_size(plan)
         self.out.raise_if_any()
         return plan
+
+    def _check_size(self, plan: Plan) -> None:
+        if plan.points * plan.seeds <= MOST_RUNS:
+            return
+        seeds_too = f" × {plan.seeds:,} seeds" if plan.seeds > 1 else ""
+        self.out.add(
+            self.written.at["axes"],
+            f"These axes make {plan.points:,} points{seeds_too}, more than the {MOST_RUNS:,} runs "
+            "that a sweep will begin — list fewer values, or sample: the axes instead of crossing "
+            "them",
+        )
 
     def _bases(self, find_base: FindBase) -> Iterator[Base]:
         at = self.written.at.get("scenario")

@@ -9,6 +9,7 @@ its own, named as in the plan.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,17 +178,14 @@ def arrow_schema(plan: Plan, with_pauses: bool) -> Any:
         "double": pa.float64(),
         "flag": pa.bool_(),
     }
-    fields = [pa.field(c.name, types[c.type]) for c in run_columns(plan)]
-    fields.append(
-        pa.field("budgets", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in JUDGED])))
-    )
+
+    def fields(columns: Iterable[Column]) -> list[Any]:
+        return [pa.field(c.name, types[c.type]) for c in columns]
+
+    found = [*fields(run_columns(plan)), pa.field("budgets", pa.list_(pa.struct(fields(JUDGED))))]
     if with_pauses:
-        fields.append(
-            pa.field(
-                "each_pause", pa.list_(pa.struct([pa.field(c.name, types[c.type]) for c in PAUSE]))
-            )
-        )
-    return pa.schema(fields)
+        found.append(pa.field("each_pause", pa.list_(pa.struct(fields(PAUSE)))))
+    return pa.schema(found)
 
 
 POINTS = (

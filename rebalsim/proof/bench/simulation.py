@@ -178,20 +178,9 @@ def thousand_members(quick: bool) -> list[Figure]:
     bounced = 50 if quick else 1_000
     size = f"(d) {members:,} members × {partitions:,} partitions: a crash, then 10 more"
     bounce = f"(d) a rolling bounce of {bounced:,}"
-    crashed = apart(
-        "rebalsim.proof.bench.simulation:play_many",
-        members,
-        partitions,
-        False,
-        patience_s=PATIENCE_S,
-    )
-    rolled = apart(
-        "rebalsim.proof.bench.simulation:play_many",
-        bounced,
-        bounced * 10,
-        True,
-        patience_s=PATIENCE_S,
-    )
+    play = "rebalsim.proof.bench.simulation:play_many"
+    crashed = apart(play, members, partitions, False, patience_s=PATIENCE_S)
+    rolled = apart(play, bounced, bounced * 10, True, patience_s=PATIENCE_S)
     found = [_of_many(size, crashed, 30.0), _of_many(bounce, rolled, 600.0)]
     if crashed is not None:
         found.insert(1, Figure("(d) … its memory", crashed[1], "MB", 1_500.0))
