@@ -4,6 +4,7 @@ and how many of them go its way.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +71,10 @@ def _pauses_together(
     told = {(pause.partition, pause.start) for pause in plain.pauses}
     for result in judged:  # what only some replays have is no pause of the recording
         told &= {(pause.partition, pause.start) for pause in result.pauses}
-    right: dict[tuple[float, str], int] = {}
-    for result in judged:
-        for pause in result.pauses:
-            if (pause.partition, pause.start) in told:
-                key = pause.start, pause.partition
-                right[key] = right.get(key, 0) + pause.is_right
+    right: Counter[tuple[float, str]] = Counter()
+    for pause in (pause for result in judged for pause in result.pauses):
+        if (pause.partition, pause.start) in told:
+            right[pause.start, pause.partition] += pause.is_right
     wrong = {(p.start, p.partition) for p in plain.pauses if p.real and not p.is_right}
     together: list[tuple[float, int, list[str]]] = []
     for (start, partition), count in sorted(right.items()):

@@ -18,7 +18,7 @@ from rebalsim.assignors.connect.work import Work, task_named
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding, of_cases, over_files
+from rebalsim.verify.finding import Finding, asked_of, of_cases, over_files
 
 KIND = "connect-assignors"
 _PARTS = ("connectors", "tasks", "revoked_connectors", "revoked_tasks")
@@ -67,27 +67,15 @@ def _rounds(path: Path) -> Iterator[tuple[int, int, dict[str, Any], Answer]]:
     for line, text in enumerate(lines_of(path), 1):
         if not text.strip():
             continue
-        number = 0
-        try:
-            chain = parse_json(text, f"{path}:{line}")
-            player = _Player(chain)
-            for number, step in enumerate(chain["steps"], 1):
+        place = f"{path}:{line}"
+        with asked_of("Connect's assignors", f"{place}: the chain"):
+            chain = parse_json(text, place)
+            player, steps = _Player(chain), list(chain["steps"])
+        for number, step in enumerate(steps, 1):
+            with asked_of("Connect's assignors", f"{place}: round {number}"):
                 ours = player.answer(step)
                 _said(step)
-                yield line, number, step, ours
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            IndexError,
-            OverflowError,
-            RecursionError,
-        ) as e:
-            raise InputError(
-                f"{path}:{line}: round {number} is not one that Connect's assignors were asked "
-                f"({type(e).__name__}: {e})"
-            ) from None
+            yield line, number, step, ours
 
 
 class _Player:

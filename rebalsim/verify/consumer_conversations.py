@@ -1,21 +1,18 @@
 """Conversations with Kafka's own coordinator of consumer groups, replayed line by line: same
-requests, same times, and every answer compared.
-
-Timers of a millisecond fire before the requests of that millisecond, first set first; then come
-the answers, then the group's state if it changed. The recording is one JSON object a line; what
-it has to look like is checked while it is read.
+requests, same times, and every answer compared. The recording is one JSON object a line; what it
+has to look like is checked while it is read.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rebalsim.assignors.registry import server_assignor
-from rebalsim.domain.errors import BugError, InputError
+from rebalsim.domain.errors import InputError
 from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import consumer_group as rules
 from rebalsim.protocol.consumer.assignor import Assignor
@@ -28,15 +25,27 @@ from rebalsim.protocol.consumer_messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from rebalsim.protocol.effects import Reply
+from rebalsim.protocol.effects import Effect, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.conversations import summarise_lines, verify_lines
-from rebalsim.verify.epoch_states import ToldStates
+from rebalsim.verify.epoch_conversations import (
+    LIST,
+    MAYBE_TEXT,
+    MOST_PARTITIONS,
+    NAMES,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    EpochReplay,
+    Shape,
+    check_shape,
+    first_difference,
+    setting_in,
+)
 from rebalsim.verify.finding import Finding
-from rebalsim.verify.same_lines import Astray, Line, is_same, ties_apart
-from rebalsim.verify.timer_queue import MS, TimerQueue
+from rebalsim.verify.same_lines import Line
+from rebalsim.verify.timer_queue import MS
 
-MOST_PARTITIONS = 100_000
 SERVER_ASSIGNORS: dict[str, Assignor] = {
     name: server_assignor(name).assign for name in ("uniform", "range")
 }
@@ -71,119 +80,45 @@ def compare(
     """The first place where our coordinator says something else than Kafka's; None if there is
     none.
     """
-    theirs: list[Line] = conversation["steps"]
-    replay = Replay(conversation, place, assignors)
-    at = 0
-    asked: Line | None = None
-    try:
-        for mine in replay.lines():
-            kafka = theirs[at] if at < len(theirs) else None
-            if kafka is None or not is_same(mine, kafka):
-                return {
-                    "step": at + 1,
-                    "t": mine["t"],
-                    "request": asked,
-                    "kafka": kafka,
-                    "rebalsim": mine,
-                }
-            if "do" in mine:
-                asked = mine
-            at += 1
-    except (BugError, Astray) as e:
-        says = f"rebalsim contradicts itself: {e}" if isinstance(e, BugError) else str(e)
-        return {
-            "step": at + 1,
-            "t": replay.now,
-            "request": asked,
-            "kafka": theirs[at] if at < len(theirs) else None,
-            "rebalsim": says,
-        }
-    if at < len(theirs):
-        return {
-            "step": at + 1,
-            "t": theirs[at].get("t"),
-            "request": asked,
-            "kafka": theirs[at],
-            "rebalsim": None,
-        }
-    return ties_apart(conversation["timer_ties"], replay.ties, len(theirs))
+    return first_difference(conversation, Replay(conversation, place, assignors))
 
 
-class Replay:
-    """One conversation played by the rules: yields the lines that a recording of it would hold."""
+class Replay(EpochReplay):
+    """See EpochReplay; of a consumer group."""
+
+    threads = frozenset((REGEXES,))
 
     def __init__(
         self, conversation: Line, place: str, assignors: Mapping[str, Assignor] | None = None
     ) -> None:
-        self.place = place
-        self.steps: list[Line] = conversation["steps"]
-        self.end: int = conversation["end"]
         # of topics that ever were; a deleted one does not return under its name
         self.ids: dict[str, str] = {}
         self.images = 0
-        self.group = ConsumerGroup(
-            "g",
-            settings_of(conversation["config"], place, assignors),
-            self._image(conversation["topics"]),
-        )
-        self.timers = TimerQueue()
-        self.ties: list[int] = []
-        self.states = ToldStates(self.group, self._target)
-        self.now = 0
-        self.asked = 0
+        settings = settings_of(conversation["config"], place, assignors)
+        group = ConsumerGroup("g", settings, self._image(conversation["topics"]))
+        super().__init__(conversation, group)
 
-    def lines(self) -> Iterator[Line]:
-        """What a recording of this conversation holds, requests included."""
-        for step in self.steps:
-            if "do" not in step:
-                continue
-            t = step["t"]
-            if t < self.now:
-                raise Astray(f"the request is of {t} ms, but it is {self.now} ms already")
-            yield from self._until(t)
-            self.now = t
-            if step["do"] != "metadata":
-                self.asked += 1
-                if step["id"] != self.asked:
-                    raise Astray(f"the request should have id {self.asked}, not {step['id']}")
-            yield step
-            if step["do"] == "metadata":
-                self.timers.apply(
-                    rules.metadata_changed(self.group, self._image(step["topics"]), t * MS)
-                )
-                # the first update that this coordinator ever gets counts as one with new topics
-                if self.images == 2:
-                    self.group.newest_topics_version = self.images
-            elif step["do"] != "heartbeat":
-                yield self._offsets(step)
-            else:
-                replies = self.timers.apply(
-                    rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
-                )
-                self._fire(t)
-                for reply in replies:
-                    yield self._reply(t, reply)
-            yield from self.states.news(t)
-        if self.end < self.now:
-            raise Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
-        yield from self._until(self.end)
+    def done(self, step: Line, t: int) -> Iterator[Line]:
+        if step["do"] == "metadata":
+            image = self._image(step["topics"])
+            self.timers.apply(rules.metadata_changed(self.group, image, t * MS))
+            # the first update that this coordinator ever gets counts as one with new topics
+            if self.images == 2:
+                self.group.newest_topics_version = self.images
+        elif step["do"] != "heartbeat":
+            yield self._offsets(step)
+        else:
+            heard = rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
+            replies = self.timers.apply(heard)
+            self.fire(t)
+            for reply in replies:
+                yield self._reply(t, reply)
 
-    # ----------------------------------------------------------------------------------------- time
+    def timer_fired(self, key: str, now_us: int) -> Iterable[Effect]:
+        return rules.timer_fired(self.group, key, now_us)
 
-    def _until(self, t: int) -> Iterator[Line]:
-        """Fire all timers up to and including t; those of one ms make one batch."""
-        while (now := self.timers.next_ms(t)) is not None:
-            self._fire(now)
-            yield from self.states.news(now)
-
-    def _fire(self, t: int) -> None:
-        fired = 0
-        while self.timers.next_ms(t) is not None:
-            key = self.timers.pop()
-            self.timers.apply(rules.timer_fired(self.group, key, t * MS))
-            fired += key != REGEXES  # a thread of the broker, and none of its timers
-        if fired > 1:
-            self.ties.append(t)
+    def target_of(self, member: str) -> Any:
+        return self._names(self.group.targets.get(member, {}))
 
     # ----------------------------------------------------------------------------------- in and out
 
@@ -248,9 +183,6 @@ class Replay:
     def _names(self, held: Mapping[str, Any]) -> list[str]:
         return [str(p) for p in self.group.partitions(held)]
 
-    def _target(self, member: str) -> Any:
-        return self._names(self.group.targets.get(member, {}))
-
 
 # ------------------------------------------------------------------------------------------ reading
 
@@ -262,13 +194,7 @@ def settings_of(
     known = SERVER_ASSIGNORS if assignors is None else assignors
 
     def number(key: str) -> int:
-        value = config.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InputError(
-                f"{place}: config has {json.dumps(value)[:60]} for {key} — a recording holds the "
-                "broker's setting, a whole number"
-            )
-        return value
+        return setting_in(config, f"group.consumer.{key}", place)
 
     names = config.get("group.consumer.assignors")
     if (
@@ -281,37 +207,32 @@ def settings_of(
         )
     return ConsumerGroupSettings(
         assignors={name: known[name] for name in names},
-        session_timeout_us=number("group.consumer.session.timeout.ms") * MS,
-        heartbeat_interval_us=number("group.consumer.heartbeat.interval.ms") * MS,
-        max_size=number("group.consumer.max.size"),
-        assignment_interval_us=number("group.consumer.assignment.interval.ms") * MS,
+        session_timeout_us=number("session.timeout.ms") * MS,
+        heartbeat_interval_us=number("heartbeat.interval.ms") * MS,
+        max_size=number("max.size"),
+        assignment_interval_us=number("assignment.interval.ms") * MS,
     )
 
 
-_TEXT = (str, "a text")
-_MAYBE_TEXT = ((str, type(None)), "a text or null")
-_NUMBER = (int, "a whole number")
-_NAMES = ((list, type(None)), "a list of texts or null")
-
-_HEARTBEAT: dict[str, tuple[Any, str]] = {
-    "t": _NUMBER,
-    "id": _NUMBER,
-    "member": _TEXT,
-    "instance": _MAYBE_TEXT,
-    "epoch": _NUMBER,
-    "rebalance_timeout_ms": _NUMBER,
-    "topics": _NAMES,
-    "owned": _NAMES,
-    "assignor": _MAYBE_TEXT,
+_HEARTBEAT: Shape = {
+    "t": NUMBER,
+    "id": NUMBER,
+    "member": TEXT,
+    "instance": MAYBE_TEXT,
+    "epoch": NUMBER,
+    "rebalance_timeout_ms": NUMBER,
+    "topics": NAMES,
+    "owned": NAMES,
+    "assignor": MAYBE_TEXT,
 }
 
-_OFFSETS: dict[str, tuple[Any, str]] = {
-    "t": _NUMBER,
-    "id": _NUMBER,
-    "member": _TEXT,
-    "instance": _MAYBE_TEXT,
-    "epoch": _NUMBER,
-    "partitions": (list, "a list"),
+_OFFSETS: Shape = {
+    "t": NUMBER,
+    "id": NUMBER,
+    "member": TEXT,
+    "instance": MAYBE_TEXT,
+    "epoch": NUMBER,
+    "partitions": LIST,
 }
 
 
@@ -325,63 +246,47 @@ def _parse(text: str, place: str) -> Line:
         raise InputError(
             f"{place}: is nested too deeply for a conversation — every line is one conversation"
         ) from None
-    _check(
+    check_shape(
         conversation,
         {
-            "config": (dict, "an object"),
-            "topics": (dict, "an object"),
-            "steps": (list, "a list"),
-            "end": _NUMBER,
-            "timer_ties": (list, "a list"),
+            "config": OBJECT,
+            "topics": OBJECT,
+            "steps": LIST,
+            "end": NUMBER,
+            "timer_ties": LIST,
         },
         place,
         "the conversation",
     )
     _check_topics(conversation["topics"], place)
     for number, step in enumerate(conversation["steps"], 1):
-        where = f"step {number}"
-        _check(step, {}, place, where)
-        if "do" not in step:  # an answer or a state: compared as it stands
-            continue
-        if step["do"] == "metadata":
-            _check(step, {"t": _NUMBER, "topics": (dict, "an object")}, place, where)
-            _check_topics(step["topics"], place)
-        elif step["do"] == "heartbeat":
-            _check(step, _HEARTBEAT, place, where)
-            if not isinstance(step.get("regex"), str | None):
-                raise InputError(
-                    f"{place}: {where} has regex {json.dumps(step['regex'])[:60]} — it must be a "
-                    "text or null"
-                )
-            if not all(isinstance(name, str) for name in step["topics"] or ()):
-                raise InputError(
-                    f"{place}: {where} has something in topics that is no text — it lists names"
-                )
-            _check_partitions(step, "owned", place, where)
-        elif step["do"] in ("commit", "fetch"):
-            _check(step, _OFFSETS, place, where)
-            _check_partitions(step, "partitions", place, where)
-        else:
-            raise InputError(
-                f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat, "
-                "commit, fetch or metadata"
-            )
+        _check_step(step, place, f"step {number}")
     return dict(conversation)
 
 
-def _check(thing: Any, wanted: Mapping[str, tuple[Any, str]], place: str, where: str) -> None:
-    if not isinstance(thing, dict):
-        raise InputError(
-            f"{place}: {where} is no JSON "
-            f"object{' — it needs ' + ', '.join(wanted) if wanted else ' — every step is one'}"
-        )
-    for key, (kind, words) in wanted.items():
-        if key not in thing:
-            raise InputError(f"{place}: {where} has no {key} — it needs {', '.join(wanted)}")
-        if not isinstance(thing[key], kind) or isinstance(thing[key], bool):
-            raise InputError(
-                f"{place}: {where} has {key} {json.dumps(thing[key])[:60]} — it must be {words}"
-            )
+def _check_step(step: Any, place: str, where: str) -> None:
+    check_shape(step, {}, place, where)
+    if "do" not in step:  # an answer or a state: compared as it stands
+        return
+    wrong = ""
+    if step["do"] == "metadata":
+        check_shape(step, {"t": NUMBER, "topics": OBJECT}, place, where)
+        _check_topics(step["topics"], place)
+    elif step["do"] == "heartbeat":
+        check_shape(step, _HEARTBEAT, place, where)
+        if not isinstance(step.get("regex"), str | None):
+            wrong = f"has regex {json.dumps(step['regex'])[:60]} — it must be a text or null"
+        elif not all(isinstance(name, str) for name in step["topics"] or ()):
+            wrong = "has something in topics that is no text — it lists names"
+        _check_partitions(step, "owned", place, where)
+    elif step["do"] in ("commit", "fetch"):
+        check_shape(step, _OFFSETS, place, where)
+        _check_partitions(step, "partitions", place, where)
+    else:
+        requests = "a request is heartbeat, commit, fetch or metadata"
+        wrong = f"does {json.dumps(step['do'])[:60]} — {requests}"
+    if wrong:
+        raise InputError(f"{place}: {where} {wrong}")
 
 
 def _check_partitions(step: Line, key: str, place: str, where: str) -> None:
@@ -395,7 +300,7 @@ def _check_partitions(step: Line, key: str, place: str, where: str) -> None:
 
 def _check_topics(topics: Line, place: str) -> None:
     for name, facts in topics.items():
-        _check(facts, {"id": _TEXT, "partitions": _NUMBER}, place, f"topic {name}")
+        check_shape(facts, {"id": TEXT, "partitions": NUMBER}, place, f"topic {name}")
         if not 0 <= facts["partitions"] <= MOST_PARTITIONS:
             raise InputError(
                 f"{place}: topic {name} has {facts['partitions']} partitions — a topic has 0 to "

@@ -4,9 +4,12 @@ identical.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from rebalsim.domain.errors import InputError
 
 
 @dataclass(slots=True)
@@ -43,6 +46,23 @@ def of_cases(
     }
     summary = f"{file}: {identical} of {cases} {whats}"
     return Finding(file, kind, not different, summary, details, document)
+
+
+@contextmanager
+def asked_of(whose: str, place: str) -> Iterator[None]:
+    """InputError where what is recorded at this place cannot be a question to these assignors."""
+    try:
+        yield
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as e:
+        why = f"({type(e).__name__}: {e})"
+        raise InputError(f"{place} is not one that {whose} were asked {why}") from None
 
 
 def over_files(findings: Sequence[Finding], kind: str, what: str, whose: str) -> list[str]:

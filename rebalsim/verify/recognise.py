@@ -35,9 +35,8 @@ def recognise(path: Path) -> Kind:
     first = next((line for line in lines_of(path) if line.strip()), "")
     try:
         document = parse_json(first, str(path))
-    except (
-        InputError
-    ):  # a trace is one JSON document over many lines: its first line holds the header only
+    except InputError:
+        # a trace is one JSON document over many lines: its first line holds the header only
         if '"events"' not in first and '"steps"' not in first:
             return _unknown(path)
         return _kind_of_trace(first)

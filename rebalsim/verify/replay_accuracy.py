@@ -165,23 +165,26 @@ def document(truth: Truth) -> dict[str, object]:
         "right": truth.right,
         "invented": truth.invented,
         "same_cause": truth.same_cause,
-        "error_p50_us": percentile(sorted(truth.errors_us), 50),
-        "error_p95_us": percentile(sorted(truth.errors_us), 95),
-        "phases": {
-            str(p.kind): {
-                "told": p.told,
-                "real": p.real,
-                "both": p.both,
-                "right": p.right,
-                "error_p50_us": percentile(sorted(p.errors_us), 50),
-                "error_p95_us": percentile(sorted(p.errors_us), 95),
-                "real_us": p.real_us,
-                "replayed_us": p.replayed_us,
-            }
-            for p in truth.phases.values()
-            if p.told
-        },
+        **_errors(truth.errors_us),
+        "phases": {str(p.kind): _phase(p) for p in truth.phases.values() if p.told},
     }
+
+
+def _phase(p: PhaseTruth) -> dict[str, object]:
+    return {
+        "told": p.told,
+        "real": p.real,
+        "both": p.both,
+        "right": p.right,
+        **_errors(p.errors_us),
+        "real_us": p.real_us,
+        "replayed_us": p.replayed_us,
+    }
+
+
+def _errors(errors_us: Iterable[float]) -> dict[str, object]:
+    ordered = sorted(errors_us)
+    return {"error_p50_us": percentile(ordered, 50), "error_p95_us": percentile(ordered, 95)}
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,15 +1,12 @@
 """Conversations with Kafka's own coordinator of streams groups, replayed line by line: same
-requests, same times, and every answer compared.
-
-Timers of a millisecond fire before the requests of that millisecond, first set first; then come
-the answers, then the group's state if it changed. What a recording has to look like is checked
-while it is read.
+requests, same times, and every answer compared. What a recording has to look like is checked while
+it is read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,7 @@ from rebalsim.domain.task_ids import TaskId, task_named
 from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import streams_group as rules
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
-from rebalsim.protocol.effects import Reply
+from rebalsim.protocol.effects import Effect, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.streams.group import StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
@@ -31,14 +28,26 @@ from rebalsim.protocol.streams_messages import (
     Tasks,
 )
 from rebalsim.verify.conversations import summarise_lines, verify_lines
-from rebalsim.verify.epoch_states import ToldStates
+from rebalsim.verify.epoch_conversations import (
+    LIST,
+    MAYBE_TEXT,
+    MOST_PARTITIONS,
+    NAMES,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    EpochReplay,
+    Shape,
+    check_shape,
+    first_difference,
+    setting_in,
+)
 from rebalsim.verify.finding import Finding
-from rebalsim.verify.same_lines import Astray, Line, is_same, ties_apart
-from rebalsim.verify.timer_queue import MS, TimerQueue
+from rebalsim.verify.same_lines import Line
+from rebalsim.verify.timer_queue import MS
 
 KIND = "streams-conversations"
 COORDINATOR = "streams-group coordinator"
-MOST_PARTITIONS = 100_000
 
 
 def verify(
@@ -64,69 +73,23 @@ def compare(conversation: Line, place: str = "the conversation") -> Line | None:
     """The first place where our coordinator says something else than Kafka's; None if there is
     none.
     """
-    theirs: list[Line] = conversation["steps"]
-    replay = Replay(conversation, place)
-    at = 0
-    asked: Line | None = None
-    try:
-        for mine in replay.lines():
-            kafka = theirs[at] if at < len(theirs) else None
-            if kafka is None or not is_same(mine, kafka):
-                return _difference(at, mine["t"], asked, kafka, mine)
-            if "do" in mine:
-                asked = mine
-            at += 1
-    except Astray as e:
-        return _difference(at, replay.now, asked, theirs[at] if at < len(theirs) else None, str(e))
-    if at < len(theirs):
-        return _difference(at, theirs[at].get("t"), asked, theirs[at], None)
-    return ties_apart(conversation["timer_ties"], replay.ties, len(theirs))
+    return first_difference(conversation, Replay(conversation, place))
 
 
-def _difference(at: int, t: Any, asked: Line | None, kafka: Any, ours: Any) -> Line:
-    return {"step": at + 1, "t": t, "request": asked, "kafka": kafka, "rebalsim": ours}
-
-
-class Replay:
-    """One conversation played by the rules: yields the lines that a recording of it would hold."""
+class Replay(EpochReplay):
+    """See EpochReplay; of a streams group."""
 
     def __init__(self, conversation: Line, place: str) -> None:
-        self.place = place
-        self.steps: list[Line] = conversation["steps"]
-        self.end: int = conversation["end"]
         self.parts: list[Line] = conversation["subtopologies"]
         self.topics: dict[str, Topic] = {}
         self.images = 0
-        self.group = StreamsGroup(
-            "g",
-            settings_of(conversation["config"], place),
-            self._image(conversation["topics"]),
-        )
-        self.timers = TimerQueue()
-        self.ties: list[int] = []
-        self.states = ToldStates(self.group, self._target)
         self.to_create: dict[str, int] = {}
-        self.now = 0
-        self.asked = 0
+        settings = settings_of(conversation["config"], place)
+        super().__init__(
+            conversation, StreamsGroup("g", settings, self._image(conversation["topics"]))
+        )
 
-    def lines(self) -> Iterator[Line]:
-        """What a recording of this conversation holds, requests included."""
-        for step in self.steps:
-            if "do" not in step:
-                continue
-            t = step["t"]
-            if t < self.now:
-                raise Astray(f"the request is of {t} ms, but it is {self.now} ms already")
-            yield from self._until(t)
-            self.now = t
-            yield step
-            yield from self._do(step, t)
-            yield from self.states.news(t)
-        if self.end < self.now:
-            raise Astray(f"the recording ends at {self.end} ms, but it is {self.now} ms already")
-        yield from self._until(self.end)
-
-    def _do(self, step: Line, t: int) -> Iterator[Line]:
+    def done(self, step: Line, t: int) -> Iterator[Line]:
         if step["do"] == "metadata":
             rules.metadata_changed(self.group, self._image(step["topics"]))
             self.to_create = {
@@ -135,32 +98,18 @@ class Replay:
         elif step["do"] == "config":
             self.group.settings.num_standby_replicas = step["streams.num.standby.replicas"]
         else:
-            self.asked += 1
-            if step["id"] != self.asked:
-                raise Astray(f"the request should have id {self.asked}, not {step['id']}")
-            replies = self.timers.apply(
-                rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
-            )
-            self._fire(t)
+            heard = rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
+            replies = self.timers.apply(heard)
+            self.fire(t)
             for reply in replies:
                 yield self._reply(t, reply)
 
-    # ----------------------------------------------------------------------------------------- time
+    def timer_fired(self, key: str, now_us: int) -> Iterable[Effect]:
+        return rules.timer_fired(self.group, key, now_us)
 
-    def _until(self, t: int) -> Iterator[Line]:
-        """Fire all timers up to and including t; those of one ms make one batch."""
-        while (now := self.timers.next_ms(t)) is not None:
-            self._fire(now)
-            yield from self.states.news(now)
-
-    def _fire(self, t: int) -> None:
-        fired = 0
-        while self.timers.next_ms(t) is not None:
-            key = self.timers.pop()
-            self.timers.apply(rules.timer_fired(self.group, key, t * MS))
-            fired += 1
-        if fired > 1:
-            self.ties.append(t)
+    def target_of(self, member: str) -> dict[str, list[str]]:
+        target = self.group.targets.get(member, NO_TASKS)
+        return {"active": _names(target.active), "standby": _names(target.standby)}
 
     # ----------------------------------------------------------------------------------- in and out
 
@@ -227,10 +176,6 @@ class Replay:
                 line["create_topics"] = dict(sorted(self.to_create.items()))
         return line
 
-    def _target(self, member: str) -> dict[str, list[str]]:
-        target = self.group.targets.get(member, NO_TASKS)
-        return {"active": _names(target.active), "standby": _names(target.standby)}
-
 
 def _tasks(names: list[str] | None) -> Tasks | None:
     return None if names is None else frozenset(task_named(name) for name in names)
@@ -252,13 +197,7 @@ def settings_of(config: Line, place: str) -> StreamsGroupSettings:
     """The group's settings from the recording's broker configuration."""
 
     def number(key: str) -> int:
-        value = config.get(f"group.streams.{key}")
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InputError(
-                f"{place}: config has {json.dumps(value)[:60]} for group.streams.{key} — a "
-                "recording holds the broker's setting, a whole number"
-            )
-        return value
+        return setting_in(config, f"group.streams.{key}", place)
 
     return StreamsGroupSettings(
         server_sticky.assign,
@@ -271,26 +210,19 @@ def settings_of(config: Line, place: str) -> StreamsGroupSettings:
     )
 
 
-_TEXT = (str, "a text")
-_MAYBE_TEXT = ((str, type(None)), "a text or null")
-_NUMBER = (int, "a whole number")
-_NAMES = ((list, type(None)), "a list of texts or null")
-_LIST = (list, "a list")
-_OBJECT = (dict, "an object")
-
-_HEARTBEAT: dict[str, tuple[Any, str]] = {
-    "t": _NUMBER,
-    "id": _NUMBER,
-    "member": _TEXT,
-    "epoch": _NUMBER,
-    "rebalance_timeout_ms": _NUMBER,
+_HEARTBEAT: Shape = {
+    "t": NUMBER,
+    "id": NUMBER,
+    "member": TEXT,
+    "epoch": NUMBER,
+    "rebalance_timeout_ms": NUMBER,
     "topology": ((dict, type(None)), "an object or null"),
-    "active": _NAMES,
-    "standby": _NAMES,
-    "warmup": _NAMES,
-    "process": _MAYBE_TEXT,
-    "client_id": _TEXT,
-    "instance": _MAYBE_TEXT,
+    "active": NAMES,
+    "standby": NAMES,
+    "warmup": NAMES,
+    "process": MAYBE_TEXT,
+    "client_id": TEXT,
+    "instance": MAYBE_TEXT,
 }
 _PARTS = ("sources", "repartition_sources", "repartition_sinks", "changelogs")
 
@@ -299,17 +231,17 @@ def _parse(text: str, place: str) -> Line:
     """One conversation, checked as far as the replay relies on it."""
     conversation = parse_json(text, place)
     wanted = {
-        "config": _OBJECT,
-        "topics": _OBJECT,
-        "subtopologies": _LIST,
-        "steps": _LIST,
-        "end": _NUMBER,
-        "timer_ties": _LIST,
+        "config": OBJECT,
+        "topics": OBJECT,
+        "subtopologies": LIST,
+        "steps": LIST,
+        "end": NUMBER,
+        "timer_ties": LIST,
     }
-    _check(conversation, wanted, place, "the conversation")
+    check_shape(conversation, wanted, place, "the conversation")
     _check_topics(conversation["topics"], place)
     for part in conversation["subtopologies"]:
-        _check(part, {"id": _TEXT, **dict.fromkeys(_PARTS, _LIST)}, place, "a sub-topology")
+        check_shape(part, {"id": TEXT, **dict.fromkeys(_PARTS, LIST)}, place, "a sub-topology")
         names = [name for key in _PARTS for name in part[key]]
         if not part["id"].isdecimal() or not all(isinstance(name, str) for name in names):
             raise InputError(f"{place}: a sub-topology has a number and names of topics")
@@ -321,22 +253,22 @@ def _parse(text: str, place: str) -> Line:
 
 
 def _check_step(step: Any, place: str, where: str) -> None:
-    _check(step, {}, place, where)
+    check_shape(step, {}, place, where)
     if "do" not in step:  # an answer or a state: compared as it stands
         return
     if step["do"] == "metadata":
-        _check(step, {"t": _NUMBER, "topics": _OBJECT}, place, where)
+        check_shape(step, {"t": NUMBER, "topics": OBJECT}, place, where)
         _check_topics(step["topics"], place)
     elif step["do"] == "config":
-        _check(step, {"t": _NUMBER, "streams.num.standby.replicas": _NUMBER}, place, where)
+        check_shape(step, {"t": NUMBER, "streams.num.standby.replicas": NUMBER}, place, where)
         if not 0 <= step["streams.num.standby.replicas"] <= 1_000:
             raise InputError(f"{place}: {where} has a number of standbys out of bounds")
     elif step["do"] == "heartbeat":
-        _check(step, _HEARTBEAT, place, where)
+        check_shape(step, _HEARTBEAT, place, where)
         if not isinstance(step.get("shutdown"), bool):
             raise InputError(f"{place}: {where} asks for a shutdown or it does not")
         if step["topology"] is not None:
-            _check(step["topology"], {"epoch": _NUMBER}, place, f"{where}'s topology")
+            check_shape(step["topology"], {"epoch": NUMBER}, place, f"{where}'s topology")
         for role in ("active", "standby", "warmup"):
             for name in step[role] or ():
                 if not isinstance(name, str):
@@ -347,18 +279,6 @@ def _check_step(step: Any, place: str, where: str) -> None:
             f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat, "
             "metadata or config"
         )
-
-
-def _check(thing: Any, wanted: Mapping[str, tuple[Any, str]], place: str, where: str) -> None:
-    if not isinstance(thing, dict):
-        raise InputError(f"{place}: {where} is no JSON object")
-    for key, (kind, words) in wanted.items():
-        if key not in thing:
-            raise InputError(f"{place}: {where} has no {key} — it needs {', '.join(wanted)}")
-        if not isinstance(thing[key], kind) or isinstance(thing[key], bool):
-            raise InputError(
-                f"{place}: {where} has {key} {json.dumps(thing[key])[:60]} — it must be {words}"
-            )
 
 
 def _check_topics(topics: Line, place: str) -> None:

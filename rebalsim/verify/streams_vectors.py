@@ -21,7 +21,7 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import partition_named, sane_counts
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding, of_cases, over_files
+from rebalsim.verify.finding import Finding, asked_of, of_cases, over_files
 
 Step = dict[str, Any]
 Answer = dict[str, Any]
@@ -49,23 +49,11 @@ def verify(
         answer, judged = _assignor(chain, f"{path}:{line}")
         for number, step in enumerate(chain["steps"], 1):
             cases += 1
-            try:
+            with asked_of("Kafka's task assignors", f"{path}:{line}: step {number}"):
                 kafkas, ours = judged(_kafkas(step)), judged(answer(step))
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
-                raise InputError(
-                    f"{path}:{line}: step {number} is not one that Kafka's task assignors were "
-                    f"asked ({type(e).__name__}: {e})"
-                ) from None
             if kafkas != ours:
-                different.append(
-                    {
-                        "line": line,
-                        "step": number,
-                        "assignor": chain["assignor"],
-                        "kafka": kafkas,
-                        "ours": ours,
-                    }
-                )
+                asked = {"line": line, "step": number, "assignor": chain["assignor"]}
+                different.append({**asked, "kafka": kafkas, "ours": ours})
     if not cases:
         raise InputError(f"{path}: holds no step of an assignor — give a file of Kafka's answers")
     details = _told(different, differences)
@@ -207,25 +195,16 @@ def _brokers(chain: dict[str, Any], step: Step) -> Answer:
     sane_counts({str(part): count for part, count in counts.items()})
     if sum(counts.values()) > _MOST_TASKS:
         raise ValueError(f"more than {_MOST_TASKS} tasks")
-    members = [
-        server_sticky.StreamsMember(
-            member["id"],
-            member["process"],
-            tuple(map(task_named, member["active"])),
-            tuple(map(task_named, member["standby"])),
-        )
-        for member in step["members"]
-    ]
+    members = []
+    for m in step["members"]:
+        active, standby = (tuple(map(task_named, m[role])) for role in ("active", "standby"))
+        members.append(server_sticky.StreamsMember(m["id"], m["process"], active, standby))
     target = server_sticky.assign(counts, stateful, members, int(step["num_standby_replicas"]))
-    return {
-        "assignment": {
-            member: {
-                "active": sorted(map(str, tasks.active)),
-                "standby": sorted(map(str, tasks.standby)),
-            }
-            for member, tasks in target.items()
-        }
+    assignment = {
+        member: {"active": sorted(map(str, t.active)), "standby": sorted(map(str, t.standby))}
+        for member, t in target.items()
     }
+    return {"assignment": assignment}
 
 
 def _kafkas(step: Step) -> Answer:

@@ -19,7 +19,7 @@ from rebalsim.domain.ids import Partition, partition_named, sane_counts
 from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding, of_cases, over_files
+from rebalsim.verify.finding import Finding, asked_of, of_cases, over_files
 
 # partitions as the file writes them: an answer may be wrong in any way
 Answer = Mapping[str, Sequence[str]]
@@ -42,27 +42,15 @@ def verify(
     details: list[str] = []
     for line, number, name, step in _steps(path):
         cases += 1
-        try:
+        with asked_of("Kafka's assignors", f"{path}:{line}: step {number}"):
             ours = _our_answer(name, step)
             kafkas = _answer(step["assignment"]) if "assignment" in step else str(step["error"])
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
-            raise InputError(
-                f"{path}:{line}: step {number} is not one that Kafka's assignors were asked "
-                f"({type(e).__name__}: {e})"
-            ) from None
-        if not _agree(kafkas, ours):
-            different.append(
-                {
-                    "line": line,
-                    "step": number,
-                    "assignor": name,
-                    "members": step["members"],
-                    "kafka": _plain(kafkas),
-                    "ours": _plain(ours),
-                }
-            )
-            if len(different) <= differences:
-                details += _told(line, number, name, step, kafkas, ours)
+        if _agree(kafkas, ours):
+            continue
+        asked = {"line": line, "step": number, "assignor": name, "members": step["members"]}
+        different.append({**asked, "kafka": _plain(kafkas), "ours": _plain(ours)})
+        if len(different) <= differences:
+            details += _told(line, number, name, step, kafkas, ours)
     if not cases:
         raise InputError(f"{path}: holds no step of an assignor — give a file of Kafka's answers")
     if len(different) > differences:
