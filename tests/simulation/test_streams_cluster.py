@@ -173,6 +173,16 @@ def test_a_deployment_starts_its_new_pods_before_it_stops_old_ones() -> None:
     assert owners <= {"app-3", "app-4", "app-5"}  # the last one's are warm-ups until it is probed
 
 
+def test_a_second_roll_leaves_pods_in_peace_that_have_yet_to_come() -> None:
+    first = "{at: 4m, rolling_bounce: {as: deployment, settle: 1m}}"
+    second = "{at: 4m30s, %s}"
+    for deed in ("rolling_bounce: {as: statefulset, down: 10s, settle: 5s}", "leave: app-5"):
+        done = run(f"{first}, {second % deed}", "[{source: orders, store: 500MB}]")
+        assert done.analysis.measure("open_pauses") == 0 and not deaths(done)
+        stopped = {e.consumer for e in done.trace.events if type(e) is ev.StopAsked}
+        assert stopped >= {"app-0", "app-1", "app-2"} and "app-5" not in stopped
+
+
 POISON = "{at: 5m, poison: {partition: orders-0, for: %s}}"
 
 

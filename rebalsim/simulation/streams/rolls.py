@@ -12,6 +12,7 @@ from rebalsim.domain.draws import Draw
 from rebalsim.domain.pods import Looks
 from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.action_words import say_names
+from rebalsim.scenario.script_words import say_deed
 from rebalsim.simulation.streams.play import StreamsWorld
 
 Carried = Generator[Any, Any, None]
@@ -36,11 +37,16 @@ class Stage(Protocol):
 
 
 def roll(stage: Stage, name: str, deed: RollingBounce) -> Carried:
-    """Done when the last one is ready."""
+    """Done when the last one is ready. Who has yet to come for the first time (another roll is under
+    way) is left in peace.
+    """
+    if not any(who in stage.specs for who in deed.consumers):
+        stage.tell(name, "RollingBounce", say_deed(deed), ())
+        return
     if deed.surge_consumers:
         yield from _Replacement(stage, name, deed).run()
         return
-    left = list(deed.consumers)
+    left = [who for who in deed.consumers if who in stage.specs]
     side_by_side = min(deed.max_unavailable, len(left))
     if side_by_side == 1:
         yield from _in_place(stage, name, deed, left)
@@ -100,8 +106,11 @@ class _Replacement:
 
     def __init__(self, stage: Stage, name: str, deed: RollingBounce) -> None:
         self._stage, self._name, self._deed = stage, name, deed
-        self._old = list(deed.consumers)
-        self._new = list(deed.surge_consumers)[: len(self._old)]
+        both = [
+            both for both in zip(deed.consumers, deed.surge_consumers) if both[0] in stage.specs
+        ]
+        self._old = [old for old, _ in both]
+        self._new = [new for _, new in both]
         self._wanted = len(self._old)
         self._started = self._ready = 0
 

@@ -183,8 +183,12 @@ class _Story:
         self.world.instance(name).start(settings_of(spec, self._app, start_us, deployed), {})
 
     def stop(self, name: str) -> Carried:
-        """Asked to stop, it closes after its stop time; killed when its grace is over."""
-        spec = self.specs[name]
+        """Asked to stop, it closes after its stop time; killed when its grace is over. One that has
+        yet to come stops nothing.
+        """
+        spec = self.specs.get(name)
+        if spec is None:
+            return
         instance = self.world.instance(name)
         self._running.pop(name, None)
         if spec.life.pre_stop_us:
@@ -273,7 +277,8 @@ class _Story:
 
     def _bounce(self, name: str, deed: RollingBounce) -> Carried:
         for spec in deed.deploy.consumers:
-            self.specs[spec.name] = spec
+            if spec.name in self.specs:
+                self.specs[spec.name] = spec
         if deed.deploy.streams is not None:
             back = (*deed.consumers, *(spec.name for spec in deed.surge_consumers))
             self._configs.update(dict.fromkeys(back, deed.deploy.streams))
