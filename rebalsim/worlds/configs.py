@@ -47,9 +47,9 @@ def read_config(config: Config, known: Known) -> list[Reading]:
     if config.form == "ini" and config.sections:
         return _ini(config, known)
     keys = _profiled(config, known)
-    if _is_spring_file(keys) and not is_spring(keys) and not _program(config):
-        return [_weak(r) for r in read_keys(keys, known)]
     readings = read_keys(keys, known)
+    if _is_spring_file(keys) and not _program(config):
+        return [r if r.client is not None else _own_beside(keys, r, known) for r in readings]
     for reading in readings:
         if reading.client is None:
             reading.client = _by_form(config, reading)
@@ -74,6 +74,14 @@ def _profiled(config: Config, known: Known) -> Keys:
 
 def _is_spring_file(keys: Keys) -> bool:
     return any(words(k)[:1] == ["spring"] for k in keys)
+
+
+def _own_beside(keys: Keys, reading: Reading, known: Known) -> Reading:
+    """Own keys beside Spring's: what stands under spring. is stated, the rest is likely."""
+    made = _weak(reading)
+    for spring in read_spring(keys, known) if is_spring(keys) else []:
+        made.settings.update(spring.settings)
+    return made
 
 
 def _weak(reading: Reading) -> Reading:

@@ -12,7 +12,7 @@ from rebalsim.worlds.clients.reading import Keys, Reading
 from rebalsim.worlds.kafka_names import NAMES
 from rebalsim.worlds.kubernetes import pods
 from rebalsim.worlds.placeholders import resolved
-from rebalsim.worlds.text_tree import at, table, word
+from rebalsim.worlds.text_tree import at, table, texts, word
 from rebalsim.worlds.understood import Consumer, Workers
 from rebalsim.worlds.values import Text, Tree, Value, default, inferred, place, stated, unknown
 from rebalsim.worlds.words import milliseconds, whole
@@ -64,12 +64,16 @@ def dotted(keys: Keys) -> Keys:
 
 
 def workers_of_object(tree: Tree) -> Workers:
-    """Strimzi's KafkaConnect, and the workers of a KafkaMirrorMaker2."""
+    """Strimzi's KafkaConnect, Confluent's Connect, and the workers of a KafkaMirrorMaker2."""
     spec, name = at(tree, "spec"), str(at(tree, "metadata", "name") or "connect")
     config = at(spec, "config")
     if config is None:
         config = at(spec, "clusters", 0, "config")
-    made = workers_of_keys(name, {k: word(v) for k, v in table(config).items()}, {})
+    keys = {k: word(v) for k, v in table(config).items()}
+    for text in texts(at(spec, "configOverrides", "server")):  # Confluent's: `key=value` lines
+        key, _, value = text.partition("=")
+        keys[Text(key, text.file, text.line)] = Text(value, text.file, text.line)
+    made = workers_of_keys(name, keys, {})
     count = whole(at(spec, "replicas"))
     made.pods.replicas = (
         stated(count, place(at(spec, "replicas"))) if count else default(3, "Strimzi")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from rebalsim.worlds import kafka_names
 from rebalsim.worlds.clients import profiles, signs
 from rebalsim.worlds.clients.console import arguments, read_command
 from rebalsim.worlds.clients.reading import Keys, Reading
@@ -154,7 +155,7 @@ def _container(
         return []  # its version is read where the whole of the files is
     if any(signs.OTHERS.search(n) for n in (image, str(container_name or ""))):
         return []
-    if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not command:
+    if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not (command or _asks(env)):
         return []
     if is_connect(env) or any(is_worker_file(c) for c in _mounted(workload, container, maps)):
         return []
@@ -163,6 +164,15 @@ def _container(
     if not chosen and not any(r.produces for r in readings):
         chosen = _by_weak_signs(workload, container, env, readings, names)
     return [_consumer(workload, container, r, env, command, names) for r in chosen]
+
+
+def _asks(env: Environment) -> bool:
+    """Whether variables tell where the brokers are, which no broker is told: a table of variables
+    may be shared with one.
+    """
+    return any(
+        (found := kafka_names.known(k)) and found[0] == "bootstrap.servers" for k in env.keys
+    )
 
 
 def is_connect(env: Environment) -> bool:

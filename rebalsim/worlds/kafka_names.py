@@ -24,7 +24,17 @@ JAVA = listed(
     retry.backoff.max.ms retry.backoff.ms sasl.mechanism security.protocol send.buffer.bytes
     session.timeout.ms socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms
     ssl.endpoint.identification.algorithm ssl.protocol ssl.enabled.protocols ssl.keystore.type
-    ssl.truststore.type security.providers zookeeper.connect
+    ssl.truststore.type security.providers zookeeper.connect ssl.truststore.location
+    ssl.truststore.certificates ssl.keystore.location ssl.keystore.certificate.chain ssl.provider
+    ssl.cipher.suites ssl.trustmanager.algorithm ssl.keymanager.algorithm ssl.engine.factory.class
+    ssl.secure.random.implementation sasl.kerberos.service.name sasl.kerberos.kinit.cmd
+    sasl.kerberos.min.time.before.relogin sasl.kerberos.ticket.renew.jitter
+    sasl.kerberos.ticket.renew.window.factor sasl.login.class sasl.login.callback.handler.class
+    sasl.client.callback.handler.class sasl.login.refresh.buffer.seconds
+    sasl.login.refresh.min.period.seconds sasl.login.refresh.window.factor
+    sasl.login.refresh.window.jitter sasl.login.connect.timeout.ms sasl.login.read.timeout.ms
+    sasl.oauthbearer.token.endpoint.url sasl.oauthbearer.jwks.endpoint.url config.providers
+    metadata.recovery.strategy metadata.recovery.rebootstrap.trigger.ms
     """
 )
 STREAMS = listed(
@@ -42,7 +52,8 @@ LIBRDKAFKA = listed(
     statistics.interval.ms socket.keepalive.enable socket.timeout.ms log.connection.close
     api.version.request broker.address.family event_cb offset_commit_cb rebalance_cb
     topic.metadata.refresh.interval.ms fetch.error.backoff.ms enable.random.seed
-    coordinator.query.interval.ms socket.max.fails debug log_level
+    coordinator.query.interval.ms socket.max.fails debug log_level ssl.ca.location
+    ssl.certificate.location ssl.key.location enable.ssl.certificate.verification
     """
 )
 # Settings that only a producer has, for those that share a table of variables with a consumer.

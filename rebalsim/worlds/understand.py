@@ -88,7 +88,7 @@ def _object(made: Understood, tree: Tree) -> None:
         topics.read_topic(made, tree)
     elif kind in event_sources.KINDS:
         _event_source(made, tree)
-    elif kind in strimzi.KINDS:
+    elif strimzi.is_a_clusters(kind, version):
         strimzi.read(made, tree)
     elif kind == "ClowdApp":
         strimzi.clowd_topics(made, tree)
@@ -193,7 +193,7 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
         if why := _of_another_kind(config):
             made.ignore(config.file, why)
             continue
-        if any(signs.TOOLS.fullmatch(k.split(".")[0]) for k in config.keys):
+        if any(signs.is_a_tools(k) for k in config.keys):
             made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
             continue
         _tell_profiles(made, config, profiles.active(config.keys, known))

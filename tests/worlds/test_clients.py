@@ -266,3 +266,31 @@ def test_variables_may_name_one_topic_each() -> None:
         """
     )
     assert (consumer.topics.value, consumer.topics.sure) == (["orders.v1", "stock.v1"], "inferred")
+
+
+def test_own_keys_beside_springs_are_likely_and_springs_stated() -> None:
+    consumer = one(
+        application_properties="""
+        spring.kafka.bootstrap-servers=kafka:9092
+        shop.kafka.topic=orders
+        shop.kafka.consumer-group=shop
+        """
+    )
+    assert (consumer.client.value, consumer.group.sure) == ("spring", "inferred")
+    assert consumer.settings["bootstrap.servers"].sure == "stated"
+
+
+def test_where_keys_and_trust_lie_is_a_setting_of_kafkas() -> None:
+    consumer = one(c_properties="group.id=g\nssl.truststore.location=/etc/ssl/trust.jks\n")
+    assert consumer.settings["ssl.truststore.location"].value == "/etc/ssl/trust.jks"
+    assert not consumer.reading.unknown_keys
+
+
+def test_a_control_centers_own_consumers_are_its_own_business() -> None:
+    made = read(
+        c_properties="""
+        bootstrap.servers=kafka:9092
+        confluent.controlcenter.streams.num.stream.threads=1
+        """
+    )
+    assert not made.consumers and "a tool beside Kafka" in made.ignored[0]

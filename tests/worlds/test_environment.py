@@ -117,3 +117,34 @@ def test_the_console_consumers_options_are_read_with_the_shells_variables() -> N
     assert (consumer.group.value, consumer.topics.value) == ("g1", ["orders"])
     assert consumer.settings["auto.offset.reset"].value == "earliest"
     assert consumer.shell and consumer.client.value == "java"
+
+
+def test_a_table_shared_with_a_broker_hides_no_consumer() -> None:
+    shared = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: shared}
+data:
+  KAFKA_BROKERS: kafka:9092
+  KAFKA_TOPIC: orders
+  KAFKA_BROKER_ID: "1"
+  KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+  KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: "1"
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: consumer}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: app, image: shop, envFrom: [{configMapRef: {name: shared}}]}
+"""
+    assert one(s_yaml=shared).topics.value == ["orders"]
+    broker = shared.replace("KAFKA_BROKERS: kafka:9092", "OTHER: x").replace("consumer", "kafka")
+    assert not read(s_yaml=broker).consumers
+
+
+def test_worker_threads_may_stand_behind_one_consumer() -> None:
+    members = one(c_env="KAFKA_GROUP_ID=g\nKAFKA_NUM_WORKER_THREADS=4\n").members
+    assert (members.value, members.sure) == (4, "inferred")

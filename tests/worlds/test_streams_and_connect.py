@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from reading import read
 
 from rebalsim.one_run import run_once
 from rebalsim.preview.differences import restarts
@@ -285,3 +286,30 @@ def test_two_deployments_of_one_group_keep_each_its_own_settings() -> None:
     assert configs["blue-0"].session_timeout_us == 10_000_000
     assert configs["green-0"].session_timeout_us == 45_000_000
     assert (configs["blue-0"].max_poll_records, configs["green-0"].max_poll_records) == (500, 9)
+
+
+def test_confluents_operator_writes_connectors_in_other_words() -> None:
+    made = read(
+        c_yaml="""
+        apiVersion: platform.confluent.io/v1beta1
+        kind: Connector
+        metadata: {name: to-store}
+        spec:
+          class: io.confluent.connect.jdbc.JdbcSinkConnector
+          taskMax: 4
+          configs: {topics: "orders,stock"}
+        ---
+        apiVersion: platform.confluent.io/v1beta1
+        kind: Connect
+        metadata: {name: workers}
+        spec: {replicas: 2, configOverrides: {server: [session.timeout.ms=20000]}}
+        ---
+        apiVersion: example.com/v1
+        kind: Connector
+        metadata: {name: somebody-elses}
+        """
+    )
+    assert [c.workload for c in made.consumers] == ["Connector/to-store"]
+    assert made.consumers[0].topics.value == ["orders", "stock"]
+    assert made.consumers[0].members.value == 4 and made.workers[0].name == "workers"
+    assert made.strange == ["Connector/somebody-elses (example.com/v1)"]

@@ -37,6 +37,10 @@ _KAFKAS = frozenset(
     """
     )
 )
+# A broker's, an administrator's, a registry's: no sign of a producer either.
+_OF_NEITHER = frozenset(
+    listed("offsets transaction restore admin adminclient registry schemaregistry")
+)
 _THREADS = frozenset(
     listed(
         """
@@ -46,7 +50,8 @@ _THREADS = frozenset(
     """
     )
 )
-_MAY_BE_HANDLERS = ("workers", "numworkers", "parallelism")  # behind one consumer
+# Words of what may stand behind one consumer, and be no member of its own.
+_MAY_BE_HANDLERS = frozenset(listed("worker workers handler handlers processing parallelism"))
 _SWITCHES = ("kafka", "consumer", "consumers", "kafkaconsumer")
 _DELAY = re.compile(
     r"(?:process(?:ing)?|handl(?:er|ing)|work|consume|record|message)_?(?:delay|sleep|time)"
@@ -82,7 +87,8 @@ def _read_key(reading: Reading, key: Text, text: Text | None, known: Mapping[str
     if "kafka" in pieces or "rdkafka" in pieces:
         reading.mentions_kafka = True
     if _is_the_producers(pieces):
-        if pieces[-1:] == ["serializer"] or kafka_names.known(key):
+        writes = not set(pieces) & _OF_NEITHER and kafka_names.known(key)
+        if pieces[-1:] == ["serializer"] or writes:
             reading.produces = True
         if "." in key and set(pieces) & {"registry"}:
             reading.unknown_keys.append(str(key))
@@ -127,7 +133,7 @@ def _read_own(
     said = resolved(text, known) if text is not None else None
     near_kafka = bool(set(pieces[:-1]) & _KAFKAS)
     if near_kafka and ({pieces[-1], last} if pieces else set()) & _THREADS and whole(said):
-        told = inferred if pieces[-1] in _MAY_BE_HANDLERS else stated
+        told = inferred if set(pieces) & _MAY_BE_HANDLERS else stated
         reading.members = told(whole(said), source)
     elif (
         pieces[-1:] == ["enabled"]

@@ -61,6 +61,7 @@ BROKER_VARIABLES = re.compile(
 TOOLS = re.compile(
     r"(?i)(akhq|kafdrop|kafka-?ui|kowl|conduktor|kafka-?manager|cmak|burrow|kminion|kafka-?exporter)"
 )
+_TOOLS_OWN = "confluent.controlcenter."  # its Streams and consumers are its own business
 OTHERS = re.compile(
     r"(?i)(akhq|kafdrop|kafka-?ui|kowl|redpanda-?console|conduktor|kafka-?manager|cmak|burrow|"
     r"exporter|schema-?registry|zookeeper|kafka-?rest|rest-?proxy|control-?center|kafka-?init|"
@@ -89,6 +90,11 @@ _LANGUAGES = (
     (r"(?i)\bjava\b|\bjdk|\bjre\b|openjdk|temurin|JAVA_|JVM_|_JAVA|\.jar\b|vertx", "java"),
     (r"(?i)dotnet|ASPNETCORE", "librdkafka"),
 )
+
+
+def is_a_tools(key: str) -> bool:
+    """Whether a key is a tool's beside Kafka, by its first words."""
+    return bool(TOOLS.fullmatch(key.split(".")[0])) or key.startswith(_TOOLS_OWN)
 
 
 def program_of(names: Iterable[str], variables: Iterable[str] = ()) -> Program | None:

@@ -18,21 +18,26 @@ KINDS = (
     "KafkaBridge",
     "KafkaUser",
 )
+_CONFLUENTS = ("Connector", "Connect")  # names that others' objects have, too
 # What a cluster's own settings say to groups.
 _GROUPS = ("group.", "offsets.", "num.partitions")
+
+
+def is_a_clusters(kind: str, version: str) -> bool:
+    return kind in KINDS or (kind in _CONFLUENTS and "confluent" in version)
 
 
 def read(made: Understood, tree: Tree) -> None:
     kind, name = str(at(tree, "kind")), str(at(tree, "metadata", "name") or "")
     if kind == "Kafka":
         _cluster(made, tree)
-    elif kind == "KafkaConnector":
-        connector(made, name, tree)
-    elif kind == "KafkaConnect":
-        made.connect.append(f"KafkaConnect/{name}")
+    elif kind in ("KafkaConnector", "Connector"):
+        connector(made, f"{kind}/{name}", tree)
+    elif kind in ("KafkaConnect", "Connect"):
+        made.connect.append(f"{kind}/{name}")
         made.workers.append(connect_cluster.workers_of_object(tree))
         made.ignore(
-            f"KafkaConnect/{name}",
+            f"{kind}/{name}",
             "workers of Kafka Connect: their own protocol is another than a consumer group's",
         )
     elif kind in ("KafkaMirrorMaker2", "KafkaMirrorMaker"):
@@ -74,13 +79,19 @@ def _cluster(made: Understood, tree: Tree) -> None:
             made.broker_settings[str(key)] = stated(str(value), place(value))
 
 
-def connector(made: Understood, name: str, tree: Tree) -> None:
-    """A sink connector's tasks are the group connect-NAME."""
+def connector(made: Understood, label: str, tree: Tree) -> None:
+    """A sink connector's tasks are the group connect-NAME. Confluent's operator says `taskMax` and
+    `configs` where Strimzi's says `tasksMax` and `config`.
+    """
     spec = at(tree, "spec")
-    found = connectors.connector_of(name, spec, table(at(spec, "config")))
+    name = str(word(at(spec, "name")) or at(tree, "metadata", "name") or "")
+    config = {**table(at(spec, "config")), **table(at(spec, "configs"))}
+    if (most := at(spec, "taskMax")) is not None:
+        config[Text("tasks.max")] = most
+    found = connectors.connector_of(name, spec, config)
     made.connectors.append(found)
-    group = connectors.sink_group(found, f"KafkaConnector/{name}")
+    group = connectors.sink_group(found, label)
     if group is None:
-        made.ignore(f"KafkaConnector/{name}", "a source: it writes to Kafka, no group of consumers")
+        made.ignore(label, "a source: it writes to Kafka, no group of consumers")
     else:
         made.consumers.append(group)
