@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 
 from rebalsim.worlds.logs.times import Stamp, from_number, stamp_of
 
-_MESSAGES = ("message", "msg", "@message", "short_message", "textPayload", "event", "log")
-_TIMES = ("@timestamp", "timestamp", "time", "ts", "timeMillis", "asctime", "instant", "datetime")
+_MESSAGES = (
+    *("message", "msg", "@message", "short_message", "textPayload", "event", "log", "line", "_raw"),
+    *("body", "Message", "@m", "RenderedMessage"),
+)
+_TIMES = (
+    *("@timestamp", "timestamp", "time", "ts", "timeMillis", "asctime", "instant", "datetime"),
+    *("date", "Timestamp", "@t", "_time", "timeUnixNano"),
+)
 _THREADS = ("thread_name", "process.thread.name", "_process_thread_name", "threadName", "thread")
 _LOGGERS = ("logger_name", "log.logger", "_log_logger", "loggerName", "logger", "name")
+_INNER = ("_source", "jsonPayload", "result", "fields")  # where exporters keep the document itself
+_SECONDS = (("epochSecond", "nanoOfSecond"), ("seconds", "nanos"))
 Document = dict[str, object]
 
 
@@ -33,7 +42,16 @@ def message_in(document: Document) -> str:
             return value
         if isinstance(value, dict) and isinstance(value.get("message"), str):
             return str(value["message"])
-    return ""
+    inner = _inner(document)
+    return message_in(inner) if inner is not None else ""
+
+
+def _inner(document: Document) -> Document | None:
+    """The document that an exporter has put its own around."""
+    for key in _INNER:
+        if isinstance(value := document.get(key), dict):
+            return value
+    return None
 
 
 def stamp_in(document: Document) -> Stamp | None:
@@ -46,10 +64,18 @@ def stamp_in(document: Document) -> Stamp | None:
             continue
         if isinstance(value, int | float) and (stamp := from_number(value)) is not None:
             return stamp
-        if isinstance(value, dict) and isinstance(value.get("epochSecond"), int):
-            nanos = value.get("nanoOfSecond", 0)
-            at = value["epochSecond"] * 1_000_000 + (nanos if isinstance(nanos, int) else 0) // 1000
-            return Stamp(at, 0, True, True, 1_000)
+        if isinstance(value, dict) and (stamp := _of_parts(value)) is not None:
+            return stamp
+    inner = _inner(document)
+    return stamp_in(inner) if inner is not None else None
+
+
+def _of_parts(value: Document) -> Stamp | None:
+    """A time told in seconds and what is above them."""
+    for whole, part in _SECONDS:
+        seconds, nanos = value.get(whole), value.get(part, 0)
+        if isinstance(seconds, int) and isinstance(nanos, int) and 0 <= seconds < 1 << 40:
+            return Stamp(seconds * 1_000_000 + nanos // 1_000, 0, True, True, 1_000)
     return None
 
 
@@ -65,12 +91,34 @@ def logger_in(document: Document) -> str:
 
 def _named(document: Document, keys: tuple[str, ...], nested: tuple[str, ...]) -> str:
     for key in keys:
-        if isinstance(value := document.get(key), str):
+        value = document.get(key)
+        if isinstance(value, str):
             return value
-    inner: object = document
+        if isinstance(value, dict) and isinstance(name := value.get("name"), str):
+            return name
+    found: object = document
     for key in nested:
-        inner = inner.get(key) if isinstance(inner, dict) else None
-    return inner if isinstance(inner, str) else ""
+        found = found.get(key) if isinstance(found, dict) else None
+    if isinstance(found, str):
+        return found
+    inner = _inner(document)
+    return _named(inner, keys, nested) if inner is not None else ""
+
+
+_PAIR = re.compile(r'(?:^|\s)(?:msg|message)="((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
+_MEANT = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def unquoted(text: str) -> str:
+    """The message of a line of `key=value` pairs (`time=… level=info msg="…"`), with the pairs behind
+    it, which some clients' facts are; any other text as it is.
+    """
+    found = _PAIR.search(text)
+    if found is None:
+        return text
+    message = _ESCAPED.sub(lambda m: _MEANT.get(m[1], m[1]), found[1])
+    return message + text[found.end() :]
 
 
 def thread_before(text: str, end: int) -> str:
@@ -83,14 +131,30 @@ def thread_before(text: str, end: int) -> str:
     return "" if begin < 0 or name[:4].isdigit() else name
 
 
+def thread_behind(text: str) -> str:
+    """The thread where the pattern puts it last: `… (logger) [thread]`."""
+    found = _TAIL.search(text, max(0, len(text) - 400)) if text[-1:] == "]" else None
+    return found[2] if found is not None and found[2] else ""
+
+
+# ` (logger)`, ` (logger:line)`, ` (logger) [thread]`: what patterns put behind the message
+_TAIL = re.compile(r" \(([\w.$-]{1,200})(?::(?:\d{1,6}|\?))?\)(?: \[([^\[\]]{1,120})\])?\s*$")
+
+
 def without_logger(message: str) -> str:
-    """Kafka's own pattern puts the logger behind the message."""
-    if message[-1:] != ")":
+    """Kafka's own pattern puts the logger behind the message; Strimzi's the thread behind that."""
+    last = message[-1:]
+    if last != ")" and last != "]":
         message = message.rstrip()
-        if message[-1:] != ")":
-            return message
-    begin = message.rfind(" (")
-    return message[:begin] if begin >= 0 and _is_logger(message[begin + 2 : -1]) else message
+        last = message[-1:]
+    if last == ")":
+        begin = message.rfind(" (")
+        if begin >= 0 and _is_logger(message[begin + 2 : -1]):
+            return message[:begin]
+    elif last != "]" or message.rfind(") [") < 0:
+        return message
+    found = _TAIL.search(message, max(0, len(message) - 400))
+    return message[: found.start()] if found is not None else message
 
 
 @lru_cache(4_096)

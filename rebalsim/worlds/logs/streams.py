@@ -19,6 +19,7 @@ ZONE_STEP_US = 15 * 60 * 1_000_000
 LONGEST_PART = 1 << 20
 REMEMBERED = 12  # lines back to which the last one before a silence is looked for
 SILENCE_US = 1_200_000
+BEGINNING = 60  # characters of a line that its own time stands in
 
 
 @dataclass(slots=True)
@@ -170,6 +171,9 @@ class Reader:
             thread = heads.thread_in(document)
         else:
             stamp = stamp_of(text)
+            text = heads.unquoted(text)
+        if stamp is None and collected is None:
+            stamp = self._stamp_before(source, place)
         stream = self._stream(source)
         before = stream.last_us
         at = _instant(stream, stamp, collected)
@@ -180,7 +184,7 @@ class Reader:
     def _take_bare(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
         """The usual line, of the one process that the file is of."""
         first = line[:1]
-        if first == "{":
+        if first == "{" or 'msg="' in line:
             self._take(line, speaker, place, begin)
             return
         stream = self.bare = self.bare or self._stream("")
@@ -192,10 +196,25 @@ class Reader:
             stream.fine += 1
             stream.last_us = at
         else:
-            at = _instant(stream, stamp_of(line), None)
+            at = _instant(stream, stamp_of(line) or self._stamp_before("", place), None)
         if 0 <= before < at - SILENCE_US:
             self._remember(stream, at, place)
         self._hear(stream, Record(at, line, "", None, begin), speaker)
+
+    def _stamp_before(self, source: str, place: int) -> Stamp | None:
+        """The time of the line above, of which this one is the rest: java.util.logging breaks its
+        lines in two, and messages of several lines have one time.
+        """
+        for line in reversed(self.recent[max(0, place - REMEMBERED) : place]):
+            text = line
+            if self.wrapping is not None and (unwrapped := self.wrapping.take(line)) is not None:
+                if unwrapped.source != source:
+                    continue
+                text = unwrapped.text
+            stamp = stamp_of(text[:BEGINNING])
+            if stamp is not None:
+                return stamp
+        return None
 
     def _remember(self, stream: Stream, until_us: int, place: int) -> None:
         """The last line of any kind before a silence: the process was alive then."""

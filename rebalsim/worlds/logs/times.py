@@ -8,21 +8,39 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 DAY_US = 86_400_000_000
 LOOKED_AT = 160  # characters in which a line's own time begins
 
 _ISO = re.compile(
     r"(\d{4})([-/])(\d\d)\2(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
-    r"( ?Z|\s?[+-]\d\d:?\d\d(?![\d:])| UTC)?"
+    r"( ?Z|\s?[+-]\d\d:?\d\d(?![\d:])| UTC| GMT)?"
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED_DAY = re.compile(
-    r"(?<![\w:])(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?(?!\d)"
+    r"(?P<half> ?[AaPp]\.?[Mm]\b)?(?P<zone> ?Z\b| ?[+-]\d\d:?\d\d(?![\d:])| UTC| GMT)?"
 )
-_BARE = re.compile(r"^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?!\d)")
+_LEVEL = r"^\W{0,2}(?:[A-Z]{4,8}\W{1,3})?"  # which some patterns put before the time
+# dates in the other orders that loggers know, as they follow each other in the line
+_DATES = tuple(
+    re.compile(rf"(?<![\w:.,-]){date}{_CLOCK}")
+    for date in (
+        r"(?P<day>\d{1,2})[ /-](?P<month>[A-Z][a-z]{2})[a-z]{0,6}[ /-](?P<year>\d{4})[ :T]",
+        r"(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2}),? (?P<year>\d{4}),? ",
+        r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)[ T-]",
+        r"(?P<one>\d{1,2})(?P<between>[./-])(?P<two>\d{1,2})(?P=between)(?P<year>\d{4}),?[ T]",
+        r"(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d) ",
+    )
+)
+_COMPACT = re.compile(
+    r"(?<!\w)(\d{4})(\d\d)(\d\d)[T-]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3,9}))?(?!\w)"
+)
+_YEARLESS = re.compile(rf"{_LEVEL}[A-Z][a-z]{{2}} [ \d]?\d {_CLOCK}")
+_BARE = re.compile(rf"{_LEVEL}(\d\d):(\d\d):(\d\d)(?:[.,](\d{{1,9}}))?(?!\d)")
 _EPOCH = re.compile(r"^%\d\|(\d{9,11})\.(\d{3})\|")
+_NUMBER = re.compile(r"^\W{0,2}(\d{10}\.\d{3,9}|\d{13}|\d{16}|\d{19})(?=[\s\]|,])")
 
 
 @dataclass(slots=True)
@@ -86,8 +104,29 @@ def stamp_of(line: str) -> Stamp | None:
         seconds = int(found[1]) * 3_600 + int(found[2]) * 60 + int(found[3])
         at, step = _with_fraction(seconds, found[4])
         return Stamp(at, found.end(), False, False, step) if int(found[1]) < 24 else None
-    found = _NAMED_DAY.search(line, 0, LOOKED_AT)
-    return _from_named_day(found) if found is not None else None
+    return _in_another_order(line)
+
+
+def _in_another_order(line: str) -> Stamp | None:
+    """A date that is not written year, month, day with hyphens; numbers; a day without a year, of
+    which the time of day alone is taken.
+    """
+    for pattern in _DATES:
+        if (found := pattern.search(line, 0, LOOKED_AT)) is not None:
+            if (stamp := _from_date(found)) is not None:
+                return stamp
+    if (found := _NUMBER.match(line)) is not None:
+        stamp = from_number(float(found[1]) if "." in found[1] else int(found[1]))
+        return replace(stamp, end=found.end()) if stamp is not None else None
+    if (found := _YEARLESS.match(line)) is not None:
+        at, step = _with_fraction(_of_the_day(found), found["fraction"])
+        return Stamp(at, found.end(), False, False, step)
+    if (found := _COMPACT.search(line, 0, 40)) is not None:
+        seconds = _epoch_seconds(*(found[n] for n in range(1, 7)))
+        if seconds is not None:
+            at, step = _with_fraction(seconds, found[7])
+            return Stamp(at, found.end(), False, True, step)
+    return None
 
 
 def _from_iso(line: str, found: re.Match[str]) -> Stamp | None:
@@ -115,15 +154,40 @@ def _epoch_seconds(*parts: str) -> int | None:
     return timegm((year, month, day, hour, minute, second))
 
 
-def _from_named_day(found: re.Match[str]) -> Stamp | None:
-    if found[2].lower() not in _MONTHS:
+def _from_date(found: re.Match[str]) -> Stamp | None:
+    parts = found.groupdict()
+    day, month = parts.get("day"), parts.get("month")
+    if day is None or month is None:
+        day, month = _day_and_month(found)
+    if month.isalpha():
+        if month.lower() not in _MONTHS:
+            return None
+        month = str(_MONTHS.index(month.lower()) + 1)
+    year = found["year"] if len(found["year"]) == 4 else f"20{found['year']}"
+    midnight = _epoch_seconds(year, month, day, "0", "0", "0")
+    if midnight is None or int(found["hour"]) > 23:
         return None
-    month = str(_MONTHS.index(found[2].lower()) + 1)
-    seconds = _epoch_seconds(found[3], month, found[1], found[4], found[5], found[6])
-    if seconds is None:
-        return None
-    at, step = _with_fraction(seconds, found[7])
-    return Stamp(at, found.end(), False, True, step)
+    at, step = _with_fraction(midnight + _of_the_day(found), found["fraction"])
+    zone = found["zone"]
+    ahead = _ahead_us(zone.strip()) if zone is not None else 0
+    return Stamp(at - ahead, found.end(), zone is not None, True, step)
+
+
+def _day_and_month(found: re.Match[str]) -> tuple[str, str]:
+    """`18/11/2025` and `11/18/2025`: the larger number is the day. Where both could be, the month is
+    written first with AM and PM, and in between slashes only then.
+    """
+    one, two = found["one"], found["two"]
+    is_american = int(two) > 12 or (int(one) <= 12 and found["half"] is not None)
+    return (two, one) if is_american else (one, two)
+
+
+def _of_the_day(found: re.Match[str]) -> int:
+    """Seconds since midnight, on a clock of 24 hours or of twice 12."""
+    hour = int(found["hour"])
+    if found["half"] is not None:
+        hour = hour % 12 + (12 if "p" in found["half"].lower() else 0)
+    return hour * 3_600 + int(found["minute"]) * 60 + int(found["second"])
 
 
 def _with_fraction(seconds: int, digits: str | None) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from rebalsim.worlds.logs.dialects.java_lists import partitions_in
 from rebalsim.worlds.logs.dialects.java_new import TEMPLATES as NEW_TEMPLATES
 from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, heads, one, table, told
 from rebalsim.worlds.logs.facts import Fact, Record
-from rebalsim.worlds.logs.heads import thread_before, without_logger
+from rebalsim.worlds.logs.heads import thread_before, thread_behind, without_logger
 
 MARK = "[Consumer "
 _PREFIX = re.compile(
@@ -37,7 +37,7 @@ def read(record: Record) -> Facts | None:
     found = told(_TABLE, record.at_us, without_logger(text[end:]))
     if not found:
         return found
-    thread = record.thread or thread_before(text, begin)
+    thread = record.thread or thread_before(text, begin) or thread_behind(text)
     for fact in found:
         fact.client, fact.group, fact.instance = whose
         fact.thread = thread

@@ -10,7 +10,7 @@ import re
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
 from rebalsim.worlds.logs.facts import Fact, Record
-from rebalsim.worlds.logs.heads import thread_before
+from rebalsim.worlds.logs.heads import thread_before, thread_behind
 
 SETTINGS = (
     "group.id",
@@ -47,7 +47,7 @@ def read(record: Record) -> Facts | None:
     if "ConsumerConfig values" in text:
         return [Fact(record.at_us, "settings"), *settings_in(text, record.at_us)]
     if (found := _POSITION.search(text)) is not None:
-        thread = record.thread or thread_before(text, found.start())
+        thread = record.thread or thread_before(text, found.start()) or thread_behind(text)
         where = partitions_in(found[1])
         return (Fact(record.at_us, "positioned", partitions=where, thread=thread),)
     if (found := _UNREGISTERED.search(text)) is not None:
