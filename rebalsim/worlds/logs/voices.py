@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rebalsim.worlds.logs.dialects import Dialect
 from rebalsim.worlds.logs.facts import CALLS, Fact
@@ -68,10 +68,12 @@ def voices_of(stream: Stream) -> list[Voice]:
         else:
             loose.append((dialect, fact))
     _place(loose, by_key)
-    spoke = [(d, f) for d, f in stream.told if f.what == "spoke"]
+    spoke = [(d, f, n) for n, (d, f) in enumerate(stream.told) if f.what == "spoke"]
     place = {id(fact): n for n, (_, fact) in enumerate(stream.told)}
     for told in by_key.values():
-        told += spoke
+        for d, f, n in spoke:  # each voice has its own: its time is put right for each voice
+            told.append((d, own := replace(f)))
+            place[id(own)] = n
         told.sort(key=lambda x: place[id(x[1])])
     voices = [
         voice
