@@ -42,11 +42,11 @@ def message_in(document: Document) -> str:
             return value
         if isinstance(value, dict) and isinstance(value.get("message"), str):
             return str(value["message"])
-    inner = _inner(document)
+    inner = inner_of(document)
     return message_in(inner) if inner is not None else ""
 
 
-def _inner(document: Document) -> Document | None:
+def inner_of(document: Document) -> Document | None:
     """The document that an exporter has put its own around."""
     for key in _INNER:
         if isinstance(value := document.get(key), dict):
@@ -66,7 +66,7 @@ def stamp_in(document: Document) -> Stamp | None:
             return stamp
         if isinstance(value, dict) and (stamp := _of_parts(value)) is not None:
             return stamp
-    inner = _inner(document)
+    inner = inner_of(document)
     return stamp_in(inner) if inner is not None else None
 
 
@@ -101,7 +101,7 @@ def _named(document: Document, keys: tuple[str, ...], nested: tuple[str, ...]) -
         found = found.get(key) if isinstance(found, dict) else None
     if isinstance(found, str):
         return found
-    inner = _inner(document)
+    inner = inner_of(document)
     return _named(inner, keys, nested) if inner is not None else ""
 
 

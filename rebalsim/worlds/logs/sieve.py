@@ -153,8 +153,8 @@ def _of_groups(line: str) -> Dialect | None:
         return BROKER if _strange(line, begin) else None
     if "[thrd:" in line:
         return _of_librdkafka(line)
-    if "\t" in line and " = " in line:
-        return _of_settings(line)
+    if "\t" in line and (speaker := _of_settings(line)) is not None:
+        return speaker
     return _of_marks(line)
 
 
@@ -173,8 +173,8 @@ def _of_others(line: str, more: Sequence[str]) -> Dialect | None:
         return SETTING
     if ": partitions " in line:
         return _of_marks(line)
-    if "\t" in line:
-        return _of_settings(line)
+    if "\t" in line and (speaker := _of_settings(line)) is not None:
+        return speaker
     for mark in more:
         if mark in line:
             return _of_marks(line)

@@ -312,7 +312,9 @@ def _instant(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
         return max(stream.last_us, 0)
     at = best.at_us
     is_whole = best.has_zone and best.has_date
-    if best is own and collected is not None and collected.has_date and not is_whole:
+    if own is not None and collected is not None and _is_finer(collected, own):
+        best, at = collected, collected.at_us  # which writes down the second that the line rounds
+    elif best is own and collected is not None and collected.has_date and not is_whole:
         at = _helped(at, own, collected)
     elif not best.has_date:
         at = _undated(stream, at)
@@ -328,6 +330,19 @@ def _instant(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
         stream.fine += 1
     stream.last_us = at
     return at
+
+
+def _is_finer(collected: Stamp, own: Stamp) -> bool:
+    """The collector saw the line in the very second that the line itself tells."""
+    is_finer = collected.step_us < own.step_us >= 1_000_000
+    if not (is_finer and collected.has_date and collected.has_zone):
+        return False
+    apart = collected.at_us - own.at_us
+    if not own.has_date:
+        apart %= DAY_US
+    if not own.has_zone:
+        apart = (apart + ZONE_STEP_US // 2) % ZONE_STEP_US - ZONE_STEP_US // 2
+    return 0 <= apart < own.step_us
 
 
 def _helped(at: int, own: Stamp, collected: Stamp) -> int:

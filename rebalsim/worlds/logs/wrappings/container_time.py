@@ -1,5 +1,6 @@
 """`docker logs --timestamps` and `kubectl logs --timestamps` of one container: `TIME TEXT`, the time
-always with nanoseconds and a Z, before whatever the application printed.
+with nanoseconds before whatever the application printed; CloudWatch's with milliseconds, before lines
+that have a time of their own.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ import re
 from rebalsim.worlds.logs.times import stamp_of
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
 
-_LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
+_LINE = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(?:\d{7,9}(?:Z|[+-]\d\d:\d\d)(?: |$)"
+    r"|\d{3,6}Z(?: (?=\d\d|[\[{\t%])|$)))"
+)
 
 
 def take(line: str) -> Unwrapped | None:

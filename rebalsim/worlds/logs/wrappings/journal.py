@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from rebalsim.worlds.logs.times import Stamp, stamp_of, syslog_seconds
+from rebalsim.worlds.logs.times import Stamp, from_number, stamp_of, syslog_seconds
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
 
 _ISO = re.compile(
@@ -16,6 +16,14 @@ _ISO = re.compile(
 _SHORT = re.compile(
     r"(?:<\d{1,3}>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d:\d\d:\d\d)(?:\.(\d{1,9}))? ([^\s\[\]]{1,255}) "
     r"([A-Za-z_][^\s:\[]{0,127})(?:\[(\d{1,10})\])?: ?"
+)
+_FULL = re.compile(
+    r"[A-Z][a-z]{2} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)(?: ([A-Z]{1,5}|[+-]\d\d))? "
+    r"([^\s\[\]]{1,255}) ([A-Za-z_][^\s:\[]{0,127})(?:\[(\d{1,10})\])?: ?"
+)
+_SINCE_BOOT = re.compile(
+    r"(?:\[ {0,9}\d{1,10}\.\d{6}\]|(\d{10}\.\d{6})) "
+    r"([^\s\[\]]{1,255}) ([A-Za-z_][^\s:\[]{0,127})(?:\[(\d{1,10})\])?: ?"
 )
 _LEAP_YEAR = 2024  # stands in where the line tells no year, so that February 29 is a day
 
@@ -27,8 +35,24 @@ def take(line: str) -> Unwrapped | None:
         stamp = stamp_of(found[1])
         return Unwrapped(line[found.end() :], stamp, f"{found[2]}/{found[3]}")
     found = _SHORT.match(line)
+    return _full(line) if found is None else _short(line, found)
+
+
+def _full(line: str) -> Unwrapped | None:
+    """`-o short-full` and `with-unit`; `short-unix` and `short-monotonic`, which tells no time of day."""
+    found = _FULL.match(line)
+    if found is not None:
+        is_utc = found[2] in ("UTC", "GMT")
+        stamp = stamp_of(found[1] + (" UTC" if is_utc else ""))
+        return Unwrapped(line[found.end() :], stamp, f"{found[3]}/{found[4]}")
+    found = _SINCE_BOOT.match(line)
     if found is None:
         return None
+    stamp = from_number(float(found[1])) if found[1] else None
+    return Unwrapped(line[found.end() :], stamp, f"{found[2]}/{found[3]}")
+
+
+def _short(line: str, found: re.Match[str]) -> Unwrapped | None:
     seconds = syslog_seconds(found[1], found[2], found[3], _LEAP_YEAR)
     if seconds is None:
         return None
