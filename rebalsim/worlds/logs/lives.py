@@ -4,12 +4,10 @@ that a number tells apart (`pay-3.1.log`, `pay-3.2.log`), where one begins after
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from rebalsim.worlds.logs.parts import unnumbered
 from rebalsim.worlds.logs.voices import Voice
-
-_NUMBERED = re.compile(r"^(.+)\.\d{1,4}(\.(?:log|txt|out))$")
 
 
 def join_lives(voices: Sequence[Voice]) -> list[Voice]:
@@ -36,12 +34,6 @@ def _whose(voice: Voice) -> str:
     """Empty for a client id that nobody else has by default; else the file without its number."""
     is_default = not voice.client or voice.client.startswith(f"consumer-{voice.group}-")
     return f"{unnumbered(voice.stream.host)}\n{voice.stream.source}" if is_default else ""
-
-
-def unnumbered(host: str) -> str:
-    """`pay-3.log` of `pay-3.1.log`."""
-    found = _NUMBERED.match(host)
-    return found[1] + found[2] if found is not None else host
 
 
 def _follows(former: Voice, voice: Voice) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rebalsim.worlds.logs.lives import unnumbered
+from rebalsim.worlds.logs.parts import unnumbered
 from rebalsim.worlds.logs.voices import Voice
 
 _CONTAINER = re.compile(r"(?:^|/)containers/([0-9a-f]{12})[0-9a-f]{52}/")

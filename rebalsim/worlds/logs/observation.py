@@ -19,6 +19,7 @@ from rebalsim.worlds.logs.guessed_rounds import guess_rounds
 from rebalsim.worlds.logs.latecomers import name_latecomers
 from rebalsim.worlds.logs.lives import join_lives
 from rebalsim.worlds.logs.naming import name_voices
+from rebalsim.worlds.logs.parts import made_whole
 from rebalsim.worlds.logs.pauses import Pause, pauses_of
 from rebalsim.worlds.logs.rounds import Round, give_roots, rounds_of
 from rebalsim.worlds.logs.sources import Source
@@ -86,6 +87,8 @@ def told_by(
     streams: Sequence[Stream], census: Census, group: str = "", zone: str = ""
 ) -> Observation:
     """What streams tell together."""
+    first_files = {id(s): s.file for s in streams}
+    streams = made_whole(streams)
     brokers = [s for s in streams if s.is_broker]
     notes = say_zones(streams, brokers, zone)
     voices = [v for s in streams for v in voices_of(s)]
@@ -106,7 +109,12 @@ def told_by(
     for voice in voices:
         mine.setdefault(voice.group, []).append(voice)
     groups = {g: _story(g, of_group(g), mine.get(g, [])) for g in names if not group or g == group}
-    told = {s.file: clocks[id(s)] for s in streams if id(s) in clocks}
+    told = {
+        file: clocks[id(s)]
+        for s in streams
+        if id(s) in clocks
+        for file in (first_files[id(s)], *s.parts)
+    }
     return Observation(_lively(groups), told, census, notes, has_broker=bool(brokers))
 
 

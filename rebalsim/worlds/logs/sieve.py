@@ -178,7 +178,7 @@ def _of_others(line: str, more: Sequence[str]) -> Dialect | None:
     for mark in more:
         if mark in line:
             return _of_marks(line)
-    if line[:1] == "{" and "\\t" in line:  # escaped: a collector's JSON around a line of settings
+    if "\\t" in line:  # escaped: a collector's JSON around a line of settings
         return _of_settings(line.replace("\\t", "\t"))
     return None
 

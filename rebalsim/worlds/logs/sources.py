@@ -20,7 +20,18 @@ from rebalsim.outside.rule import strange
 
 CHUNK = 1 << 20
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
-_ROTATED = re.compile(r"^(?P<stem>.+\.(?:log|txt|out))\.(?P<number>\d{1,4})$")
+_DAY = r"(?:\d{4}-?\d\d-?\d\d(?:[-_T.]\d\d(?:[-:]?\d\d){0,2}|\d\d)?|\d\d-\d\d-\d{4})"
+_ENDING = r"\.(?:log|txt|out|json)"
+# how loggers name the parts of a rotated log: by a number that grows with age, or by a day
+_ROTATED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"^(?P<stem>.+{_ENDING})\.(?P<number>\d{{1,4}})$",
+        rf"^(?P<stem>.+{_ENDING})[.-](?P<day>{_DAY})(?:[.-](?P<number>\d{{1,4}}))?$",
+        rf"^(?P<stem>.+)[._-](?P<day>{_DAY})(?:[._-](?P<number>\d{{1,4}}))?(?P<ending>{_ENDING})$",
+    )
+)
+_NEWEST = 10**17  # more than any day and number make
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x1b"))  # of which a text has next to none
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -172,11 +183,26 @@ def _bare(name: str) -> str:
 
 def host_of(name: str) -> str:
     """The log's name without compression and rotation."""
-    found = _ROTATED.match(_bare(name))
-    return found["stem"] if found is not None else _bare(name)
+    found = _rotation(name)
+    if found is None:
+        return _bare(name)
+    return found["stem"] + (found.groupdict().get("ending") or "")
 
 
 def part_of(name: str) -> int:
     """Which of a log's rotated parts it is: the higher, the older; 0 for the one that is written."""
-    found = _ROTATED.match(_bare(name))
-    return int(found["number"]) if found is not None else 0
+    found = _rotation(name)
+    if found is None:
+        return 0
+    number, day = int(found["number"] or 0), found.groupdict().get("day")
+    if day is None:
+        return number
+    digits = re.sub(r"\D", "", day)
+    if day[2] == "-":  # month, day, year
+        digits = digits[4:] + digits[:4]
+    return _NEWEST - int(digits.ljust(12, "0")[:12]) * 10_000 - number
+
+
+def _rotation(name: str) -> re.Match[str] | None:
+    bare = _bare(name)
+    return next((found for p in _ROTATED if (found := p.match(bare)) is not None), None)

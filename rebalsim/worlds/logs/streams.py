@@ -40,6 +40,7 @@ class Stream:
     day: int = 0  # how many midnights a log without dates has passed
     modified_us: int = -1  # when its file was written last
     spoke_us: int = -1  # the last line that says nothing else
+    parts: tuple[str, ...] = ()  # other files that are parts of the same log
 
     @property
     def step_us(self) -> int:

@@ -34,9 +34,7 @@ _DATES = tuple(
         r"(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d) ",
     )
 )
-_COMPACT = re.compile(
-    r"(?<!\w)(\d{4})(\d\d)(\d\d)[T-]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3,9}))?(?!\w)"
-)
+_COMPACT = re.compile(r"(?<!\w)(\d{4})(\d\d)(\d\d)[T-]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3,9}))?(?!\w)")
 _YEARLESS = re.compile(rf"{_LEVEL}[A-Z][a-z]{{2}} [ \d]?\d {_CLOCK}")
 _BARE = re.compile(rf"{_LEVEL}(\d\d):(\d\d):(\d\d)(?:[.,](\d{{1,9}}))?(?!\d)")
 _EPOCH = re.compile(r"^%\d\|(\d{9,11})\.(\d{3})\|")
@@ -112,9 +110,10 @@ def _in_another_order(line: str) -> Stamp | None:
     which the time of day alone is taken.
     """
     for pattern in _DATES:
-        if (found := pattern.search(line, 0, LOOKED_AT)) is not None:
-            if (stamp := _from_date(found)) is not None:
-                return stamp
+        found = pattern.search(line, 0, LOOKED_AT)
+        stamp = _from_date(found) if found is not None else None
+        if stamp is not None:
+            return stamp
     if (found := _NUMBER.match(line)) is not None:
         stamp = from_number(float(found[1]) if "." in found[1] else int(found[1]))
         return replace(stamp, end=found.end()) if stamp is not None else None

@@ -33,6 +33,36 @@ def joined(ms: int, generation: int, who: int, zone: int = 0) -> str:
     return client(ms, f"Successfully joined group with generation {told}", zone)
 
 
+def test_consumers_of_one_process_share_its_clock_once() -> None:
+    """Both consumers of a pod an hour from UTC die unseen: from the middle between the pod's last
+    sign of life and the end of their sessions on nothing was delivered.
+    """
+    pod, told = [], []
+    for who in (1, 2):
+        name = f"consumer-g-{who}"
+        prefix = f"[Consumer clientId={name}, groupId=g]"
+        member = f"{name}-{U}{who}"
+        generation = f"Generation{{generationId=1, memberId='{member}', protocol='range'}}"
+        pod += [
+            f"{at(1_000, 1)} INFO {prefix} (Re-)joining group",
+            f"{at(4_000, 1)} INFO {prefix} Successfully joined group with generation {generation}",
+            f"{at(4_010, 1)} INFO {prefix} Adding newly assigned partitions: [t-{who}]",
+        ]
+        told.append(broker(60_000, f"Member {member} in group g has failed, removing it"))
+    pod.append(f"{at(20_000, 1)} INFO still at work (com.acme.Shop)")
+    start = "Preparing to rebalance group g in state PreparingRebalance with old generation 0"
+    member = f"consumer-g-1-{U}1"
+    logs = [
+        broker(1_001, f"{start} (reason: Adding new member {member} with group instance id null)."),
+        broker(4_000, "Stabilized group g generation 1 with 2 members."),
+        broker(4_005, f"Assignment received from leader {member} for group g for generation 1."),
+        *told,
+    ]
+    found = observed(pod=pod, broker=logs)
+    starts = [p.start_us // 1_000 % 3_600_000 for p in found.groups["g"].pauses]
+    assert starts == [40_000, 40_000]
+
+
 def a_member_joins(ahead_ms: int = 0, zone: int = 0) -> Observation:
     """c1 has both partitions; c2 joins, and c1 hears of it 2 s later. c2's clock is off."""
     c1 = [

@@ -7,6 +7,9 @@ import json
 import pytest
 from reading_logs import AT, facts_of
 
+from rebalsim.worlds.logs.sources import host_of, part_of
+from rebalsim.worlds.logs.streams import Census, Reader, Stream
+
 TEXT = "[Consumer clientId=c0, groupId=g] (Re-)joining group"
 LINE = f"[2025-11-18 15:40:07,559] INFO {TEXT} (org.apache.kafka.X)"
 COLLECTED = "2025-11-18T15:40:07.560123456Z"
@@ -21,6 +24,19 @@ COLLECTED = "2025-11-18T15:40:07.560123456Z"
         f"2025-11-18 15:40:07.559 INFO {TEXT}",
         f"18 Nov 2025 15:40:07,559 INFO {TEXT}",
         f"2025/11/18 15:40:07.559000 INFO {TEXT}",
+        f"18-Nov-2025 15:40:07.559 INFO [main] {TEXT}",
+        f"18.11.2025 15:40:07,559 INFO [main] X - {TEXT}",
+        f"18/11/2025 15:40:07.559 INFO [main] X - {TEXT}",
+        f"11/18/2025 3:40:07.559 PM INFO [main] X - {TEXT}",
+        f"20251118 15:40:07.559|INFO|main|X|{TEXT}",
+        f"20251118T154007,559 INFO X {TEXT}",
+        f"1763480407559 INFO [main] X - {TEXT}",
+        f"1763480407.559 INFO [main] X - {TEXT}",
+        f"INFO  2025-11-18 15:40:07,559 [main] X - {TEXT}",
+        f"2025-11-18 15:40:07,559 INFO {TEXT} (org.apache.kafka.X) [main]",
+        f"[2025-11-18 15:40:07,559] INFO {TEXT} (org.apache.kafka.X:1082)",
+        f"2025-11-18 15:40:07,559 INFO  [o.a.k.X] (main) {TEXT}",
+        f'time=2025-11-18T15:40:07.559Z level=info logger=X msg="{TEXT}"',
         json.dumps({"@timestamp": "2025-11-18T15:40:07.559Z", "message": TEXT, "level": "INFO"}),
         json.dumps({"timestamp": 1_763_480_407.559, "short_message": TEXT, "_level_name": "INFO"}),
         json.dumps(
@@ -29,7 +45,21 @@ COLLECTED = "2025-11-18T15:40:07.560123456Z"
                 "message": TEXT,
             }
         ),
+        json.dumps(
+            {"timestamp": {"seconds": 1_763_480_407, "nanos": 559_000_000}, "message": TEXT}
+        ),
         json.dumps({"log": LINE + "\n", "stream": "stdout", "time": COLLECTED}),
+        json.dumps({"date": 1_763_480_407.56, "log": LINE, "kubernetes": {"pod_name": "p"}}),
+        json.dumps({"line": LINE, "labels": {"pod": "p"}, "timestamp": COLLECTED}),
+        json.dumps({"jsonPayload": {"message": TEXT}, "timestamp": "2025-11-18T15:40:07.559Z"}),
+        json.dumps({"_source": {"@timestamp": "2025-11-18T15:40:07.559Z", "message": TEXT}}),
+        '2025-11-18T15:40:07+00:00\tkube.p\t{"log":"' + LINE + '\\n"}',
+        f"orders-7c9d8f-x2x4z app {LINE}",
+        f"2025-11-18T15:40:07.560000+00:00 ecs/orders/4f1c {LINE}",
+        f"2025-11-18T15:40:07.560000+00:00 app[worker.1]: {LINE}",
+        f"2025-11-18T15:40:07.560Z {LINE}",
+        f"Tue 2025-11-18 15:40:07 CET host-1 consumer.service[16019]: {LINE}",
+        f"[ 1234.567890] host-1 consumer[16019]: {LINE}",
         f"{COLLECTED} stdout F {LINE}",
         f"[pod/orders-0/app] {COLLECTED} {LINE}",
         f"[pod/orders-0/app] {LINE}",
@@ -54,6 +84,53 @@ def test_a_line_without_a_time_has_its_collectors() -> None:
 def test_a_time_of_day_has_its_collectors_day_and_zone() -> None:
     (fact,) = facts_of(f"{COLLECTED} stdout F 10:40:07.559 [main] INFO X -- {TEXT}")
     assert fact.at_us == AT
+
+
+def test_a_line_broken_in_two_has_the_time_of_its_first_half() -> None:
+    lines = ["Nov 18, 2025 3:40:07 PM org.apache.kafka.X info", f"INFO: {TEXT}"]
+    (fact,) = facts_of(*lines)
+    assert fact.at_us == AT // 1_000_000 * 1_000_000
+
+
+def test_a_collectors_time_is_finer_than_whole_seconds_and_lies_within_them() -> None:
+    head = "2025-11-18T15:40:07.560123456Z stdout F "
+    (fact,) = facts_of(f"{head}2025/11/18 15:40:07 {TEXT}")
+    assert fact.at_us == 1_763_480_407_560_123
+    (fact,) = facts_of(f"{head}2025/11/18 15:40:05 {TEXT}")  # seen long after: of no use
+    assert fact.at_us == 1_763_480_405_000_000
+
+
+def test_a_day_without_a_year_is_the_coordinators() -> None:
+    (fact,) = facts_of(f"Nov 18 15:40:07.559 INFO {TEXT}")
+    assert fact.at_us == AT % 86_400_000_000
+
+
+def test_pods_in_one_file_are_told_apart_by_their_collectors_documents() -> None:
+    streams: dict[str, Stream] = {}
+    lines = [json.dumps({"log": LINE, "kubernetes": {"pod_name": pod}}) for pod in ("a", "b")]
+    Reader("all.json", "all.json", streams, Census()).read(lines)
+    assert sorted(s.source for s in streams.values()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["app.log.2.gz", "app.log.1", "app.log"],
+        ["app.log.2025-11-18-07", "app.log.2025-11-18-08", "app.log"],
+        ["app.log.20251118-074000.gz", "app.log.20251118-084000", "app.log"],
+        ["app.log-20251118.gz", "app.log-20251119", "app.log"],
+        ["app.2025-11-18.0.log.gz", "app.2025-11-18.1.log.gz", "app.2025-11-19.0.log", "app.log"],
+        ["app-11-18-2024-2.log.gz", "app-01-02-2025-1.log.gz", "app.log"],
+    ],
+)
+def test_parts_of_a_rotated_log_are_one_hosts_oldest_first(names: list[str]) -> None:
+    assert {host_of(name) for name in names} == {"app.log"}
+    assert sorted(names, key=part_of, reverse=True) == names
+
+
+@pytest.mark.parametrize("name", ["orders-1.log", "orders-2024.log", "2025.log", "a.b.log"])
+def test_a_name_with_a_number_is_no_part(name: str) -> None:
+    assert (host_of(name), part_of(name)) == (name, 0)
 
 
 def test_a_torn_line_is_made_whole() -> None:

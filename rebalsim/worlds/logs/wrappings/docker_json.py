@@ -7,6 +7,8 @@ from __future__ import annotations
 from rebalsim.worlds.logs.times import stamp_of
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, document_of
 
+_OWN = frozenset(("log", "stream", "time", "attrs"))
+
 
 def take(line: str) -> Unwrapped | None:
     """The line that the container printed."""
@@ -16,6 +18,8 @@ def take(line: str) -> Unwrapped | None:
     if found is None:
         return None
     document, text = found
+    if not _OWN.issuperset(document):
+        return None  # another collector's, that has more to say
     when = document.get("time")
     stamp = stamp_of(when) if isinstance(when, str) else None
     return Unwrapped(text.rstrip("\r\n"), stamp, goes_on=not text.endswith("\n"))

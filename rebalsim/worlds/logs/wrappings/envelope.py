@@ -31,7 +31,17 @@ _CONTAINERS = (("kubernetes", "container_name"), ("kubernetes", "container", "na
 
 
 def take(line: str) -> Unwrapped | None:
-    """What the application printed, or its document, and whose it is."""
+    """What the application printed, or its document, and whose it is; None where the document adds
+    nothing to it.
+    """
+    found = opened(line)
+    if found is None or not (found.source or (found.stamp is not None and found.text != line)):
+        return None
+    return found
+
+
+def opened(line: str) -> Unwrapped | None:
+    """The same, whatever the document adds."""
     document = heads.document_in(line) if line[:1] == "{" else None
     if document is None or not (message := heads.message_in(document)):
         return None
@@ -39,11 +49,8 @@ def take(line: str) -> Unwrapped | None:
     if source and (container := _first(document, _CONTAINERS)):
         source = f"{source}/{container}"
     if heads.thread_in(document) or heads.logger_in(document):  # the application's own
-        return Unwrapped(line, None, source) if source else None
-    stamp = heads.stamp_in(document)
-    if stamp is None and not source:
-        return None
-    return Unwrapped(message.rstrip("\r\n"), stamp, source)
+        return Unwrapped(line, None, source)
+    return Unwrapped(message.rstrip("\r\n"), heads.stamp_in(document), source)
 
 
 def _first(document: heads.Document, paths: tuple[tuple[str, ...], ...]) -> str:

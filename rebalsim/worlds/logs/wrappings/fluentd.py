@@ -15,7 +15,7 @@ def take(line: str) -> Unwrapped | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    inner = envelope.take(line[found.end() :]) or Unwrapped(line[found.end() :])
+    inner = envelope.opened(line[found.end() :]) or Unwrapped(line[found.end() :])
     return Unwrapped(inner.text, inner.stamp or stamp_of(found[1]), inner.source or found[2])
 
 
