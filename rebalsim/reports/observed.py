@@ -63,6 +63,8 @@ def _read(observed: Observation) -> list[str]:
     forms = [*census.wrappings, *census.dialects]
     told = f"Read {census.lines:,} lines, {census.taken:,} of them about groups"
     found = [f"{told} ({', '.join(forms)})." if forms else f"{told}."]
+    if census.doubled:
+        found.append(f"  {plural(census.doubled, 'line')} about groups came twice: counted once")
     return [*found, *(f"  {safe(note)}" for note in observed.notes)]
 
 

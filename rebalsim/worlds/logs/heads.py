@@ -12,9 +12,10 @@ _MESSAGES = (
     *("message", "msg", "@message", "short_message", "textPayload", "event", "log", "line", "_raw"),
     *("body", "Message", "@m", "RenderedMessage"),
 )
+_LOWER_TIMES = ("timestamp", "time", "ts", "timeMillis", "asctime", "instant", "datetime", "date")
 _TIMES = (
-    *("@timestamp", "timestamp", "time", "ts", "timeMillis", "asctime", "instant", "datetime"),
-    *("date", "Timestamp", "@t", "_time", "timeUnixNano"),
+    *("@timestamp", *_LOWER_TIMES, "@t", "_time", "timeUnixNano"),
+    *(name.capitalize() for name in _LOWER_TIMES),  # as .NET spells them
 )
 _THREADS = ("thread_name", "process.thread.name", "_process_thread_name", "threadName", "thread")
 _LOGGERS = ("logger_name", "log.logger", "_log_logger", "loggerName", "logger", "name")

@@ -12,19 +12,19 @@ from rebalsim.worlds.logs.voices import Voice
 
 def join_lives(voices: Sequence[Voice]) -> list[Voice]:
     """The voices, those of one consumer joined in order of time."""
-    kept: dict[tuple[str, str, str, str], Voice] = {}
+    kept: dict[tuple[str, str, str, str], list[Voice]] = {}
     found: list[Voice] = []
     for voice in sorted(voices, key=lambda v: v.facts[0].at_us if v.facts else 0):
-        key = (voice.group, voice.client, voice.instance, _whose(voice))
-        former = kept.get(key)
-        if former is not None and _follows(former, voice):
+        alike = kept.setdefault((voice.group, voice.client, voice.instance, _whose(voice)), [])
+        former = next((v for v in reversed(alike) if _follows(v, voice)), None)
+        if former is not None:
             former.facts += voice.facts
             former.adopted += voice.adopted
             former.settings.update(voice.settings)
             former.stream = voice.stream
             former.index()
             continue
-        kept[key] = voice
+        alike.append(voice)
         found.append(voice)
     order = {id(v): n for n, v in enumerate(voices)}
     return sorted(found, key=lambda v: order[id(v)])
@@ -33,10 +33,20 @@ def join_lives(voices: Sequence[Voice]) -> list[Voice]:
 def _whose(voice: Voice) -> str:
     """Empty for a client id that nobody else has by default; else the file without its number."""
     is_default = not voice.client or voice.client.startswith(f"consumer-{voice.group}-")
-    return f"{unnumbered(voice.stream.host)}\n{voice.stream.source}" if is_default else ""
+    return f"{unnumbered(voice.stream.host)}\n{voice.stream.whose}" if is_default else ""
 
 
 def _follows(former: Voice, voice: Voice) -> bool:
     if former.stream is voice.stream or not former.facts or not voice.facts:
         return False
-    return former.facts[-1].at_us <= voice.facts[0].at_us
+    if former.facts[-1].at_us > voice.facts[0].at_us:
+        return False
+    if former.stream.source == voice.stream.source:
+        return True
+    is_one_of_many = _takes_turns(former) or _takes_turns(voice)
+    return not is_one_of_many or bool({*former.ids} & {*voice.ids})
+
+
+def _takes_turns(voice: Voice) -> bool:
+    """It speaks in a file of several processes, which may have the same client ids by default."""
+    return voice.stream.whose != voice.stream.source

@@ -29,8 +29,8 @@ def name_voices(voices: Sequence[Voice]) -> None:
 
 def _stem(voice: Voice) -> str:
     stream = voice.stream
-    if stream.source:
-        host, _, process = stream.source.partition("/")
+    if stream.whose:
+        host, _, process = stream.whose.partition("/")
         return host or process
     if (found := _CONTAINER.search(stream.host)) is not None:
         return found[1]

@@ -19,7 +19,15 @@ ZONE_STEP_US = 15 * 60 * 1_000_000
 LONGEST_PART = 1 << 20
 REMEMBERED = 12  # lines back to which the last one before a silence is looked for
 SILENCE_US = 1_200_000
+# what a process says first, as opposed to one whose clock was set back
+FIRST_WORDS = ("settings", "version", "started")
+BACK_US = 2_000_000  # by which times go back from one process's lines to another's
+FAR_BACK_US = 300_000_000  # by which hardly a clock is set back
+HOUR_US = 3_600_000_000
 BEGINNING = 60  # characters of a line that its own time stands in
+
+
+TURN = "#"  # after a source: the process that spoke before another began in the same file
 
 
 @dataclass(slots=True)
@@ -50,6 +58,11 @@ class Stream:
         return self.collected_us
 
     @property
+    def whose(self) -> str:
+        """Its source without the number of its turn in a file of several processes."""
+        return self.source.partition(TURN)[0]
+
+    @property
     def is_broker(self) -> bool:
         """A coordinator speaks here."""
         return any(dialect.is_broker for dialect, _ in self.told)
@@ -61,6 +74,7 @@ class Census:
 
     lines: int = 0
     taken: int = 0
+    doubled: int = 0  # lines that came twice, one after the other
     wrappings: Counter[str] = field(default_factory=Counter)
     dialects: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -89,6 +103,7 @@ class Reader:
         self.sieve = Sieve()
         self.heard: Counter[Dialect] = Counter()
         self.parts: dict[str, list[Unwrapped]] = {}  # of long lines that a collector has cut
+        self.former = ""  # the last line that could matter
         self.bare: Stream | None = None  # whose lines those without a collector's prefix are
 
     def read(self, lines: Iterable[str]) -> None:
@@ -121,6 +136,12 @@ class Reader:
         picked = self._picked(lines)
         take = self._take if self.wrapping is not None else self._take_bare
         for place, speaker, line, begin in picked:
+            if line == self.former and line[:1] != "\t":
+                self.census.doubled += (
+                    1  # by a collector that sends again what was not acknowledged
+                )
+                continue
+            self.former = line
             take(line, speaker, before + place, begin)
         del self.recent[: -REMEMBERED * 4]
 
@@ -180,7 +201,7 @@ class Reader:
         at = _instant(stream, stamp, collected)
         if 0 <= before < at - SILENCE_US:
             self._remember(stream, at, place)
-        self._hear(stream, Record(at, text, thread, fields), speaker)
+        self._hear(stream, Record(at, text, thread, fields), speaker, place)
 
     def _take_bare(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
         """The usual line, of the one process that the file is of."""
@@ -200,35 +221,32 @@ class Reader:
             at = _instant(stream, stamp_of(line) or self._stamp_before("", place), None)
         if 0 <= before < at - SILENCE_US:
             self._remember(stream, at, place)
-        self._hear(stream, Record(at, line, "", None, begin), speaker)
+        self._hear(stream, Record(at, line, "", None, begin), speaker, place)
 
     def _stamp_before(self, source: str, place: int) -> Stamp | None:
         """The time of the line above, of which this one is the rest: java.util.logging breaks its
         lines in two, and messages of several lines have one time.
         """
         for line in reversed(self.recent[max(0, place - REMEMBERED) : place]):
-            text = line
-            if self.wrapping is not None and (unwrapped := self.wrapping.take(line)) is not None:
-                if unwrapped.source != source:
-                    continue
-                text = unwrapped.text
-            stamp = stamp_of(text[:BEGINNING])
-            if stamp is not None:
+            if (stamp := self._stamp_of(line, source)) is not None:
                 return stamp
         return None
 
-    def _remember(self, stream: Stream, until_us: int, place: int) -> None:
+    def _remember(self, stream: Stream, until_us: int, place: int, most: int = REMEMBERED) -> None:
         """The last line of any kind before a silence: the process was alive then."""
-        for line in reversed(self.recent[max(0, place - REMEMBERED) : place]):
+        told_us = stream.told[-1][1].at_us if stream.told else -1
+        for line in reversed(self.recent[max(0, place - most) : place]):
             unwrapped = (self.wrapping.take(line) if self.wrapping is not None else None) or (
                 Unwrapped(line)
             )
-            if unwrapped.source != stream.source:
+            if unwrapped.source != stream.whose:
                 continue
             stamp = stamp_of(unwrapped.text)
             if stamp is None and unwrapped.stamp is None:
                 continue
             at = _looked_at(stream, stamp, unwrapped.stamp)
+            if at < told_us - SILENCE_US:
+                continue  # of another process, which has begun
             if at < until_us - SILENCE_US:
                 stream.spoke_us = max(stream.spoke_us, at)
                 break
@@ -243,7 +261,7 @@ class Reader:
         found.file = self.file
         return found
 
-    def _hear(self, stream: Stream, record: Record, likely: Dialect) -> None:
+    def _hear(self, stream: Stream, record: Record, likely: Dialect, place: int) -> None:
         facts = likely.read(record)
         speaker: Dialect | None = likely
         if facts is None:
@@ -255,10 +273,72 @@ class Reader:
         self.heard[speaker] += 1
         if not facts:
             stream.spoke_us = record.at_us
+        elif _is_another(facts[0], self._former_us(stream, facts[0], place)):
+            self._remember(stream, 1 << 62, place, REMEMBERED * 4)
+            stream = self._next_process(stream)
+            self.recent[:place] = [""] * place  # which were the former's
         told = stream.told
         for fact in facts:
             fact.place = len(told)
             told.append((speaker, fact))
+
+    def _former_us(self, stream: Stream, first: Fact, place: int) -> int:
+        """When its process spoke last before this, of whatever: before what may begin another one the
+        lines above are looked at, which need not be about groups.
+        """
+        told_us = stream.told[-1][1].at_us if stream.told else -1
+        if told_us < 0 or first.what not in FIRST_WORDS:
+            return told_us
+        above = self.recent[max(0, place - REMEMBERED * 4) : place]
+        stamps = [
+            s for s in (self._stamp_of(line, stream.whose) for line in above) if s is not None
+        ]
+        return max([told_us, *(_looked_at(stream, s, None) for s in stamps)])
+
+    def _stamp_of(self, line: str, whose: str) -> Stamp | None:
+        """The time that a line begins with; None where it tells none, or is not this process's."""
+        if self.wrapping is not None and (unwrapped := self.wrapping.take(line)) is not None:
+            if unwrapped.source != whose:
+                return None
+            line = unwrapped.text
+        return stamp_of(line[:BEGINNING])
+
+    def _next_process(self, stream: Stream) -> Stream:
+        """One file holds the logs of several processes, one after the other."""
+        turns = sum(1 for s in self.streams.values() if s.host == stream.host) + 1
+        key, whose = f"{stream.host}\n{stream.whose}", stream.whose
+        self.streams[f"{key}{TURN}{turns}"] = stream
+        found = Stream(stream.host, self.file, f"{whose}{TURN}{turns}")
+        found.last_us, found.has_zone, found.has_date = (
+            stream.last_us,
+            stream.has_zone,
+            stream.has_date,
+        )
+        found.coarse, found.fine = stream.coarse, stream.fine
+        self.streams[key] = found
+        self.bare = found if stream is self.bare else self.bare
+        return found
+
+
+def _is_another(first: Fact, former_us: int) -> bool:
+    """Times go back, and a process begins: it is not the one that spoke until now. An hour back may be
+    the end of summer time.
+    """
+    back = former_us - first.at_us
+    if back < BACK_US or first.at_us <= 0:
+        return False
+    from_hour = abs((back + HOUR_US // 2) % HOUR_US - HOUR_US // 2)
+    is_summers_end = back > HOUR_US // 2 and from_hour < FAR_BACK_US
+    return _begins(first) or (back > FAR_BACK_US and not is_summers_end)
+
+
+def _begins(fact: Fact) -> bool:
+    """Only a process that begins says so: librdkafka leaves its first state, the Python clients give up
+    what they do not have yet.
+    """
+    if fact.what == "rd-state":
+        return fact.why.startswith("init>")
+    return fact.what in FIRST_WORDS or (fact.what == "revoked" and not fact.partitions)
 
 
 def _read_by_others(record: Record, tried: Dialect) -> tuple[Dialect | None, Facts]:
