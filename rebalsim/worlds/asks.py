@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalsim.worlds.live.listings import UNNAMED
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import UNKNOWN, Value
 
@@ -229,6 +230,8 @@ def _of_live(made: Understood) -> list[str]:
     words: list[str] = []
     for group in made.listed.groups.values():
         members = bool(group.members) or bool(group.count)
+        if group.name == UNNAMED:
+            words.append("group_id")
         if members and group.assignor is None:
             words.append("assignor")
         if group.is_loose or (group.lists_members and members and not group.partitions):

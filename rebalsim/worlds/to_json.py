@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from rebalsim.worlds.kubernetes.autoscalers import Scaling, Trigger
-from rebalsim.worlds.live.listings import Group, Member, protocol_of
+from rebalsim.worlds.live.listings import UNNAMED, Group, Member, protocol_of
 from rebalsim.worlds.secrets import without, worth_hiding
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Value
@@ -146,7 +146,7 @@ def _trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _group(group: Group) -> dict[str, Any]:
-    told: dict[str, Any] = {"group": group.name}
+    told: dict[str, Any] = {"group": None if group.name == UNNAMED else group.name}
     state = group.state or ("Empty" if group.is_empty else None)
     told["state"] = state
     told["rebalancing"] = group.rebalancing or state in (

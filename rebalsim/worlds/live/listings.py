@@ -8,12 +8,27 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
-_HEADER = re.compile(r"^GROUP\s+(TOPIC|CONSUMER-ID|COORDINATOR|MEMBER|STATE|TYPE|TARGET)")
-_RPK = re.compile(r"(?m)^GROUP\s+\S+\nCOORDINATOR\s", re.MULTILINE)
-_TOPIC = re.compile(r"(?m)^\s*Topic: (\S+)\s.*PartitionCount: ?(\d+)\s+ReplicationFactor: ?(\d+)")
+# Tools of before Kafka 2.0, and of some platforms, leave the group's own column out.
+_HEADER = re.compile(
+    r"^\s*(GROUP\s+(TOPIC|CONSUMER-ID|COORDINATOR|MEMBER|STATE|TYPE|TARGET)"
+    r"|TOPIC\s+PARTITION\s+CURRENT-OFFSET|CONSUMER-ID\s+HOST\s+CLIENT-ID"
+    r"|COORDINATOR \(ID\)\s+ASSIGNMENT-STRATEGY)"
+)
+_RPK = re.compile(r"(?m)^[ \t]*GROUP\s+\S+[ \t]*\n[ \t]*COORDINATOR\s")
+_TOPIC = re.compile(r"(?m)^\s*Topic: ?(\S+)\s.*PartitionCount: ?(\d+)\s+ReplicationFactor: ?(\d+)")
+# rpk: a row of its list, and its summary of one topic.
+_RPK_TOPICS = re.compile(
+    r"(?m)^[ \t]*NAME\s+PARTITIONS\s+REPLICAS[ \t]*\n((?:[ \t]*\S+ +\d+ +\d+[ \t]*\n?)+)"
+)
+_RPK_TOPIC = re.compile(
+    r"(?m)^[ \t]*NAME +(\S+)[ \t]*\n(?:[ \t]*INTERNAL.*\n)?[ \t]*PARTITIONS +(\d+)[ \t]*\n[ \t]*REPLICAS +(\d+)"
+)
+_ASKED_FOR = re.compile(r"--group[= ][\"']?([\w.\-]+)")
+UNNAMED = "unnamed-group"  # a table without a column for the group, and without the command
 _KCAT = re.compile(r'(?m)^\s*topic "([^"]+)" with (\d+) partitions')
 _NO_MEMBERS = re.compile(r"Consumer group '([^']+)' has no active members")
 _REBALANCING = re.compile(r"Consumer group '([^']+)' is rebalancing")
@@ -26,6 +41,8 @@ def is_listing(text: str) -> bool:
         any(_HEADER.match(line) for line in head.splitlines()[:60])
         or _RPK.search(head)
         or _TOPIC.search(head)
+        or _RPK_TOPICS.search(head)
+        or _RPK_TOPIC.search(head)
         or _KCAT.search(head)
         or _NO_MEMBERS.search(head)
         or _REBALANCING.search(head)
@@ -105,7 +122,8 @@ def read_listing(text: str, listed: Listed) -> None:
     if text.lstrip().startswith("{"):
         _kcat_json(text, listed)
         return
-    for topic, partitions, copies in _TOPIC.findall(text):
+    rows = (r.split() for table in _RPK_TOPICS.findall(text) for r in table.strip().splitlines())
+    for topic, partitions, copies in [*_TOPIC.findall(text), *_RPK_TOPIC.findall(text), *rows]:
         listed.topics[topic] = {"partitions": int(partitions), "replication": int(copies)}
     if _KCAT.search(text):
         _kcat(text, listed)
@@ -145,14 +163,25 @@ Row = dict[str, str]
 
 def _tables(text: str, listed: Listed) -> None:
     header: list[tuple[str, int]] = []
+    margin, group = 0, ""
     for line in text.splitlines():
+        if (
+            named := _NO_MEMBERS.search(line)
+            or _REBALANCING.search(line)
+            or _ASKED_FOR.search(line)
+        ):
+            header, group = [], named[1]
         if _HEADER.match(line):
-            header = _columns(line)
+            margin = len(line) - len(line.lstrip())
+            header = _columns(line[margin:])
             continue
-        if not line.strip() or not header or line.startswith(("Error", "\tat", "Warning", "$")):
+        said = line[margin:] if not line[:margin].strip() else line.strip()
+        if not header or not said.strip() or said.startswith(("Error", "\tat", "Warning", "$")):
             continue
-        row = _row(header, line)
-        if row.get("GROUP"):
+        row = _row(header, said)
+        if "GROUP" not in row:
+            row["GROUP"] = group or UNNAMED
+        if row["GROUP"]:
             _read_row(row, listed)
 
 
@@ -284,8 +313,9 @@ def _state(row: Row, group: Group) -> None:
 
 # ---- rpk ----
 def _rpk(text: str, listed: Listed) -> None:
-    for part in re.split(r"(?m)^(?=GROUP\s+\S+\s*$)", text):
-        head, _, body = part.partition("\n\n")
+    for part in re.split(r"(?m)^(?=GROUP\s+\S+\s*$)", textwrap.dedent(text)):
+        head, *rows = re.split(r"(?m)^(?=TOPIC\s)", part, maxsplit=1)
+        body = "".join(rows)
         told: dict[str, Any] = {}
         for line in head.splitlines():
             key, _, value = line.partition(" ")
@@ -306,11 +336,5 @@ def _rpk_rows(body: str, group: Group) -> None:
         return
     header = _columns(lines[0])
     for line in lines[1:]:
-        cells = _by_column(header, line)
+        cells = _row(header, line)
         _offset({k: v or "-" for k, v in cells.items()}, group)
-
-
-def _by_column(header: list[tuple[str, int]], line: str) -> Row:
-    starts = [s for _, s in header]
-    ends = [*starts[1:], len(line) + 1]
-    return {n: line[s:e].strip() for (n, _), s, e in zip(header, starts, ends, strict=True)}
