@@ -189,16 +189,12 @@ _TOLD_BY_PHASE = "partition_seconds", "longest_pause"
 
 
 def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline) -> list[Change]:
-    phases = tuple(
-        sorted(
-            (
-                (phase, old.phases.get(phase, 0), new.phases.get(phase, 0))
-                for phase in {**old.phases, **new.phases}
-                if old.phases.get(phase, 0) != new.phases.get(phase, 0)
-            ),
-            key=lambda p: -abs(p[2] - p[1]),
-        )
-    )
+    spent = [
+        (phase, old.phases.get(phase, 0), new.phases.get(phase, 0))
+        for phase in {**old.phases, **new.phases}
+    ]
+    differing = [each for each in spent if each[1] != each[2]]
+    phases = tuple(sorted(differing, key=lambda p: -abs(p[2] - p[1])))
     found = []
     for key in {**old.metrics, **new.metrics}:
         was, now = old.metrics.get(key), new.metrics.get(key)

@@ -258,17 +258,16 @@ class Causes:
             return self._action_behind_task(consumer, at)
         deeds = _DEEDS_OF.get(kind) if kind is not None else None
         facts = self.header.consumers.get(consumer)
-        targets = (
-            (consumer, facts.process if facts is not None else "") if consumer else (topic, "")
-        )
-        last = -1
+        process = facts.process if facts is not None else ""
+        targets = [t for t in (consumer, process) if t] if consumer else [topic, ""]
+        last, events = -1, self.index.events
         for target in targets:
-            if target or not consumer:
-                numbers = self.actions.get(target, [])
-                for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
-                    if deeds is None or self.index.events[numbers[place]].kind in deeds:
-                        last = max(last, numbers[place])
-                        break
+            numbers = self.actions.get(target, [])
+            until = self.index.first_at(numbers, at + 1)
+            fitting = (
+                n for n in reversed(numbers[:until]) if deeds is None or events[n].kind in deeds
+            )
+            last = max(last, next(fitting, -1))
         return last
 
     def _action_behind_task(self, worker: str, at: int) -> int:

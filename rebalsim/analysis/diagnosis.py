@@ -59,12 +59,8 @@ def _crash_loop(index: Index, header: TraceHeader) -> Answer:
 
 def _outlasts(index: Index, header: TraceHeader, members: Sequence[MemberLife]) -> Answer:
     consumers = [m.consumer for m in members if m.poll_expired]
-    evidence = [
-        n
-        for name in consumers
-        for n in index.by_consumer.get(name, ())
-        if type(index.events[n]) is ev.PollExpired
-    ]
+    heard = [n for name in consumers for n in index.by_consumer.get(name, ())]
+    evidence = [n for n in heard if type(index.events[n]) is ev.PollExpired]
     stuck = [(length, m.consumer) for m in members for length in _stuck(index, m.consumer)]
     longest, who = max(stuck, default=(-1, consumers[0] if consumers else ""))
     facts = header.consumers.get(who or next(iter(header.consumers), ""))

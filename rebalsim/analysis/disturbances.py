@@ -79,22 +79,20 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
     for r in rounds:
         by_disturbance.setdefault(r.disturbance, []).append(r)
     current = -1
-    for number in index.handings:
-        e = events[number]
-        if type(e) is not ev.CallbackBegan or index.group_of[e.consumer] != group:
+    handings = [e for e in map(events.__getitem__, index.handings) if type(e) is ev.CallbackBegan]
+    for e in handings:
+        if index.group_of[e.consumer] != group:
             continue
         while current + 1 < len(found) and e.at_us >= found[current + 1].started_us:
             _weigh(found, current, owner, before, by_disturbance)
-            current += 1
-            before = {}
+            current, before = current + 1, {}
         for p in e.partitions:
             before.setdefault(p, owner.get(p, ""))
             if e.callback == "assigned":
                 owner[p] = e.consumer
     while current < len(found):
         _weigh(found, current, owner, before, by_disturbance)
-        current += 1
-        before = {}
+        current, before = current + 1, {}
 
 
 def _weigh(

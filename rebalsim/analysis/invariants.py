@@ -14,6 +14,7 @@ from rebalsim.analysis.index import Index
 from rebalsim.analysis.ownership import Change, changes
 from rebalsim.analysis.values import Rebalance, Violation
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.instants import SECOND
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -233,13 +234,10 @@ class _Check:
             ):
                 continue
             if self._both_commit(other, one, e.at_us, before.holding.started_us):
-                text = (
-                    f"{p} is held by {other} and {one} in generation "
-                    f"{self.generation.get(one, NOWHERE)[1]}"
-                )
-                self.found.append(
-                    Violation("two-owners", e.at_us, text, (before.event, change.event))
-                )
+                generation = self.generation.get(one, NOWHERE)[1]
+                text = f"{p} is held by {other} and {one} in generation {generation}"
+                proof = (before.event, change.event)
+                self.found.append(Violation("two-owners", e.at_us, text, proof))
         holders[one] = change
 
     def _released(self, n: int, e: ev.PartitionsReleased) -> None:
@@ -301,28 +299,18 @@ class _Check:
     def unheld(self, rounds: list[Rebalance]) -> list[Violation]:
         """In a group that has settled, everything it ever had is held."""
         last = rounds[-1] if rounds else None
-        quiet = self.index.horizon_us - 1_000_000
-        if (
-            last is None
-            or last.stable_us < 0
-            or last.is_cooperative
-            or max(last.stable_us, last.settled_us) > quiet
-        ):
+        if last is None or last.is_cooperative or min(last.stable_us, last.settled_us) < 0:
             return []
-        if last.settled_us < 0 or self.troubled_us >= last.prepared_us:
+        at = max(last.settled_us, last.stable_us)
+        if at > self.index.horizon_us - SECOND or self.troubled_us >= last.prepared_us:
             return []
         alone = [
             p
             for p in sorted(self.ever)
             if not self.holders.get(p) and self._is_wanted(p) and self._is_known(p, last.leader)
         ]
-        at = max(last.settled_us, last.stable_us)
-        return [
-            Violation(
-                "no-owner", at, f"nobody holds {p} though {self.group} has settled", last.evidence
-            )
-            for p in alone
-        ]
+        what = f"though {self.group} has settled"
+        return [Violation("no-owner", at, f"nobody holds {p} {what}", last.evidence) for p in alone]
 
     def _is_known(self, p: Partition, leader: str) -> bool:
         """A leader assigns what its own metadata tell: partitions that came later may be

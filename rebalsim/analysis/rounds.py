@@ -84,11 +84,9 @@ class RoundFinder:
         self.header = header
         self.group = group
         self.rounds: list[Rebalance] = []
-        self.emptied: list[
-            Rebalance
-            # rounds that nobody was left to complete: no rebalances, but somebody may have waited in
-            # them
-        ] = []
+        # rounds that nobody was left to complete: no rebalances, but somebody may have waited in
+        # them
+        self.emptied: list[Rebalance] = []
         self.members: dict[str, _Member] = {}
         self.by_generation: dict[int, Rebalance] = {}
         self.preparing: Rebalance | None = None
@@ -376,20 +374,11 @@ class RoundFinder:
                 del self.vanished[consumer]
         self.rounds.append(r)
         self.by_generation[e.generation] = self.current = r
-        for candidate in self.candidates:
-            self._blame(r, candidate)
-            if (
-                candidate.trigger in (Trigger.LEFT, Trigger.POLL_EXPIRED)
-                and candidate.at_us <= e.at_us
-            ):
-                r.removed[candidate.consumer] = (
-                    candidate.at_us,
-                    candidate.event,
-                    candidate.trigger,
-                )
-                self.expired.setdefault(e.generation, []).append(
-                    (candidate.at_us, candidate.consumer)
-                )
+        for c in self.candidates:
+            self._blame(r, c)
+            if c.trigger in (Trigger.LEFT, Trigger.POLL_EXPIRED) and c.at_us <= e.at_us:
+                r.removed[c.consumer] = (c.at_us, c.event, c.trigger)
+                self.expired.setdefault(e.generation, []).append((c.at_us, c.consumer))
         self.candidates = []
         return r
 

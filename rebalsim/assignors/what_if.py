@@ -205,18 +205,10 @@ class ClientGroup:
         withheld = 0
         for rebalances in range(1, MOST_REBALANCES + 1):
             had, self._held = self._held, self._rebalance(counts)
-            if self._eager or not any(
-                p not in self._held[member] for member, held in had.items() for p in held
-            ):
-                return _outcome(
-                    change,
-                    counts,
-                    before,
-                    self._held,
-                    eager=self._eager,
-                    withheld=withheld,
-                    rebalances=rebalances,
-                )
+            taken = any(p not in self._held[member] for member, held in had.items() for p in held)
+            if self._eager or not taken:
+                costs = {"withheld": withheld, "rebalances": rebalances}
+                return _outcome(change, counts, before, self._held, eager=self._eager, **costs)
             withheld += sum(counts.values()) - sum(map(len, self._held.values()))
         raise AssignmentFailed(
             f"Assignor '{self._assignor.name}' still takes partitions away after "

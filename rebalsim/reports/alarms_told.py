@@ -64,26 +64,18 @@ def tell_alarms(a: Analysis) -> list[AlarmTold]:
     and what was skipped.
     """
     several = len(a.groups) > 1
-    groups = [
-        AlarmTold(
-            _of_group(alarm, a, several), alarm.kind in (AlarmKind.NEVER_STABLE, AlarmKind.UNOWNED)
-        )
-        for alarm in a.alarms
-        if alarm.kind not in _NO_GROUPS
-    ]
-    leaderless = [
+    lasting = (AlarmKind.NEVER_STABLE, AlarmKind.UNOWNED)
+    of_groups = [alarm for alarm in a.alarms if alarm.kind not in _NO_GROUPS]
+    told = [AlarmTold(_of_group(alarm, a, several), alarm.kind in lasting) for alarm in of_groups]
+    told += [AlarmTold(text) for text in _dead(a.alarms)]
+    told += [AlarmTold(text, False) for text in _graces(a.alarms)]
+    told += [
         AlarmTold(tell_alarm(alarm, a), False)
         for alarm in a.alarms
         if alarm.kind in (AlarmKind.LEADERLESS, AlarmKind.HELD_TWICE)
     ]
     skips = _skipped(a)
-    return [
-        *groups,
-        *(AlarmTold(text) for text in _dead(a.alarms)),
-        *(AlarmTold(text, False) for text in _graces(a.alarms)),
-        *leaderless,
-        *([AlarmTold(skips)] if skips else []),
-    ]
+    return [*told, AlarmTold(skips)] if skips else told
 
 
 def alarms_of(

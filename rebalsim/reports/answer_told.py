@@ -333,12 +333,10 @@ def _certainty(report: Report, chosen: Choice) -> str:
         return f"Over {seeds} seeds the {figures.title_of(metric)} is {said}."
     if not chosen.by or chosen.by == "budgets":
         return ""
-    others = [i for i in range(len(report.variants)) if i not in chosen.places]
-    won = 0
-    for n in range(seeds):
-        mine = [report.variants[i].by_seed.values[chosen.by][n] for i in chosen.places]
-        rest = [report.variants[i].by_seed.values[chosen.by][n] for i in others]
-        won += max(mine) <= min(rest)
+    reached = [v.by_seed.values[chosen.by] for v in report.variants]
+    mine = [reached[i] for i in chosen.places]
+    rest = [each for i, each in enumerate(reached) if i not in chosen.places]
+    won = sum(max(v[n] for v in mine) <= min(v[n] for v in rest) for n in range(seeds))
     if won == seeds:
         return f"The choice is the same under each of {seeds} seeds."
     luck = "" if won >= 0.9 * seeds else ": chance decides as much"

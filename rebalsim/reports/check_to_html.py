@@ -154,18 +154,10 @@ def _comparison(report: CheckReport) -> str:
     for change in comparison.changes:
         told = tell_change(change, comparison)
         css = {"improved": "good", "regressed": "bad"}.get(told.kind, "dim")
-        rows.append(
-            [
-                text(told.title),
-                text(change.variant),
-                text(told.before),
-                text(told.after),
-                f'<span class="{css}">{text(told.said)}</span>',
-                text(told.phases),
-                text(comparison.reasons.get((change.file, change.variant), "")),
-                text(change.file),
-            ]
-        )
+        said = f'<span class="{css}">{text(told.said)}</span>'
+        because = comparison.reasons.get((change.file, change.variant), "")
+        figures = map(text, (told.title, change.variant, told.before, told.after))
+        rows.append([*figures, said, text(told.phases), text(because), text(change.file)])
     head = ["metric", "variant", "before", "after", "", "by phase", "because", "file"]
     return (
         f'<section id="baseline"><h2>Against {text(comparison.file)}: '

@@ -304,31 +304,21 @@ def assignment_told(partitions: Sequence[Partition] | dict[Partition, None]) -> 
 
 
 def _state(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
-    header = [
-        "GROUP",
-        "COORDINATOR (ID)",
-        "ASSIGNMENT-STRATEGY",
-        "STATE",
-        *(["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"] if is_verbose else []),
-        "#MEMBERS",
+    broker = moment.coordinator
+    coordinator = f"broker-{broker}:9092  ({broker})" if broker >= 0 else MISSING
+    columns = [  # head, cell, width
+        ("GROUP", moment.group, 15),
+        ("COORDINATOR (ID)", coordinator, 25),
+        ("ASSIGNMENT-STRATEGY", _assignor_told(moment), 20),
+        ("STATE", moment.state, 20),
     ]
-    coordinator = (
-        f"broker-{moment.coordinator}:9092  ({moment.coordinator})"
-        if moment.coordinator >= 0
-        else MISSING
-    )
-    row = [moment.group, coordinator, _assignor_told(moment), moment.state]
     if is_verbose:
-        epoch, target = (moment.epoch, moment.target_epoch) if moment.is_new_protocol else (-1, -1)
-        row += [
-            _or_missing(epoch if epoch >= 0 else None),
-            _or_missing(target if target >= 0 else None),
-        ]
-    return _table(
-        header,
-        [[*row, str(len(moment.members))]],
-        (15, 25, 20, 20, *([15, 25] if is_verbose else []), 0),
-    )
+        epochs = (moment.epoch, moment.target_epoch) if moment.is_new_protocol else (-1, -1)
+        group, target = (_or_missing(epoch if epoch >= 0 else None) for epoch in epochs)
+        columns += [("GROUP-EPOCH", group, 15), ("TARGET-ASSIGNMENT-EPOCH", target, 25)]
+    columns.append(("#MEMBERS", str(len(moment.members)), 0))
+    heads, cells, widths = zip(*columns, strict=True)
+    return _table(list(heads), [list(cells)], widths)
 
 
 def _assignor_told(moment: Moment) -> str:

@@ -14,6 +14,7 @@ from rebalsim.reports.answer_told import order_said, tell_answer_first
 from rebalsim.reports.comparison import (
     LEAST,
     LOSSES,
+    Line,
     alike,
     lines_of,
     say_measured,
@@ -82,21 +83,20 @@ def summary(report: Report) -> str:
         return changes + (f'<p class="dim">{over}</p>' if over else "")
     rows = []
     for line in lines_of(report):
-        cells = [
-            f'<span class="good">{text(value)} {LEAST}</span>'
-            if i in line.best
-            else f'<span class="warn">{text(value)}</span>'
-            if line.metric in LOSSES and line.values[i]
-            else text(value)
-            for i, value in enumerate(line.texts)
-        ]
-        rows.append([text(line.title), *cells])
-    better = (
-        f"{LEAST} the least of its row. {order_said(report)} " if len(report.variants) > 1 else ""
-    )
-    return "<h2>Measured</h2>" + table(
-        f"{better}{over}".strip(), ["", *(text(v.title) for v in report.variants)], rows
-    )
+        rows.append([text(line.title), *(_figure(line, i) for i in range(len(line.texts)))])
+    several = len(report.variants) > 1
+    better = f"{LEAST} the least of its row. {order_said(report)} " if several else ""
+    head = ["", *(text(v.title) for v in report.variants)]
+    return "<h2>Measured</h2>" + table(f"{better}{over}".strip(), head, rows)
+
+
+def _figure(line: Line, variant: int) -> str:
+    """A variant's value; the least of its row is marked, and so is what was lost."""
+    value = text(line.texts[variant])
+    if variant in line.best:
+        return f'<span class="good">{value} {LEAST}</span>'
+    is_loss = line.metric in LOSSES and line.values[variant]
+    return f'<span class="warn">{value}</span>' if is_loss else value
 
 
 _VERDICTS = {
@@ -217,20 +217,10 @@ def budgets(report: Report) -> str:
         css, said = _SIGNS[b.outcome]
         if b.outcome == "fail" and b.level == "warn":
             css, said = "warn", "! exceeded (warning)"
-        where, because = (
-            f"line {b.line}" if b.line else "",
-            b.because if b.outcome != "pass" else "",
-        )
-        rows.append(
-            [
-                f"<code>{text(b.text)}</code>",
-                text(b.variant),
-                f'<span class="{css}">{said}</span>',
-                text(b.observed),
-                where,
-                text(because),
-            ]
-        )
+        budget, verdict = f"<code>{text(b.text)}</code>", f'<span class="{css}">{said}</span>'
+        where = f"line {b.line}" if b.line else ""
+        because = text(b.because) if b.outcome != "pass" else ""
+        rows.append([budget, text(b.variant), verdict, text(b.observed), where, because])
     head = ["budget", "variant", "", "observed", "in the file", ""]
     return (
         "<section "

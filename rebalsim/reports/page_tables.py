@@ -43,18 +43,15 @@ def table(
     def kind(i: int) -> str:
         return ' class="num"' if i in numeric else ' class="long"' if i in long else ""
 
+    def cells(row: Sequence[str]) -> str:
+        first, *rest = row
+        others = (f"<td{kind(i)}>{cell}</td>" for i, cell in enumerate(rest, 1))
+        return f'<th scope="row">{first}</th>{"".join(others)}'
+
     heads = "".join(
         f'<th scope="col"{kind(i) if i in numeric else ""}>{h}</th>' for i, h in enumerate(head)
     )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<th scope="row">{cell}</th>' if i == 0 else f"<td{kind(i)}>{cell}</td>"
-            for i, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
     return (
         "<div "
         f'class="scroll"><table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -119,11 +119,8 @@ def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together
         if (place and taken[place - 1][1] > p.started_us) or (
             place < len(taken) and taken[place][0] < ended_us
         ):
-            key = (
-                *key,
-                p.started_us,
-                p.partition,
-            )  # at the same time, and shorter: that is not "again"
+            # at the same time, and shorter: that is not "again"
+            key = (*key, p.started_us, p.partition)
         else:
             taken.insert(place, (p.started_us, ended_us))
         found.setdefault(key, []).append(group)

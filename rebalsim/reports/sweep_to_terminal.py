@@ -256,20 +256,18 @@ def _tornado(answer: Answer, bars: tuple[Bar, ...], width: int) -> list[Text]:
     bars = bars[:8]
     least, most = min(b.low for b in bars), max(b.high for b in bars)
     span = (most - least) or 1.0
-    names = max(len(b.axis) for b in bars)
-    lows = max(len(f"{b.low_value} {say_metric(answer.main_metric, b.low)}") for b in bars)
-    highs = max(len(f"{say_metric(answer.main_metric, b.high)} {b.high_value}") for b in bars)
-    room = max(10, width - names - lows - highs - 8)
+    main = answer.main_metric
+    lows = [f"{b.low_value} {say_metric(main, b.low)}" for b in bars]
+    highs = [f"{say_metric(main, b.high)} {b.high_value}" for b in bars]
+    names, left = max(len(b.axis) for b in bars), max(map(len, lows))
+    room = max(10, width - names - left - max(map(len, highs)) - 8)
     lines = []
-    for bar in bars:
+    for bar, low, high in zip(bars, lows, highs, strict=True):
         start = round((bar.low - least) / span * (room - 1))
         end = max(start + 1, round((bar.high - least) / span * (room - 1)) + 1)
-        line = Text(
-            f"  {bar.axis.ljust(names)}  "
-            f"{f'{bar.low_value} {say_metric(answer.main_metric, bar.low)}'.rjust(lows)} "
-        )
+        line = Text(f"  {bar.axis.ljust(names)}  {low.rjust(left)} ")
         line.append(" " * start + "━" * (end - start) + " " * (room - end), style="cyan")
-        line.append(f" {say_metric(answer.main_metric, bar.high)} {bar.high_value}")
+        line.append(f" {high}")
         lines.append(line)
     return lines
 

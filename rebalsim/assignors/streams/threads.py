@@ -26,19 +26,11 @@ def over_threads(process: Process, stateful: Container[TaskId]) -> dict[str, Thr
     threads = sorted(claim.member_id for claim in process.threads)
     before = {claim.member_id: _by_lag(process, claim.offset_sums) for claim in process.threads}
     counts = dict.fromkeys(threads, 0)
-    active = _pass(
-        hash_ordered(sorted(t for t in process.active if t in stateful), task_hash),
-        threads,
-        before,
-        counts,
-    )
+    with_state = hash_ordered(sorted(t for t in process.active if t in stateful), task_hash)
+    without = hash_ordered(sorted(t for t in process.active if t not in stateful), task_hash)
+    active = _pass(with_state, threads, before, counts)
     standby = _pass(sorted(process.standby), threads, before, counts)
-    stateless = _pass(
-        hash_ordered(sorted(t for t in process.active if t not in stateful), task_hash),
-        threads,
-        {},
-        counts,
-    )
+    stateless = _pass(without, threads, {}, counts)
     return {
         thread: ThreadTasks(active[thread] + stateless[thread], standby[thread])
         for thread in threads

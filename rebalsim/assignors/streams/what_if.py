@@ -171,11 +171,8 @@ class _ClassicGroup:
                     running = instance.ready[task] and task in share.active  # type: ignore[union-attr]
                     sums[task] = LATEST_OFFSET if running else self._offset(instance, task)
             told.update(sums)
-            claims.append(
-                ThreadClaim(
-                    thread, process_id(instance.name), share.partitions if share else (), sums
-                )
-            )
+            owned = share.partitions if share else ()
+            claims.append(ThreadClaim(thread, process_id(instance.name), owned, sums))
         rest = {task: self._offset(instance, task) for task in instance.ready if task not in told}
         claims[0] = replace(claims[0], offset_sums={**claims[0].offset_sums, **rest})
         return claims
@@ -195,11 +192,10 @@ class _ClassicGroup:
                 share = instance.owned[thread] = answer.shares[thread]
                 for task in share.active:
                     stateful = task in self._topology.changelogs
-                    warm = instance.ready.get(task, False)
-                    if task in source and source[task] != instance.name and task not in moves:
-                        moves[task] = TaskMove(
-                            task, source[task], instance.name, stateful, warm or not stateful
-                        )
+                    warm = instance.ready.get(task, False) or not stateful
+                    was, now = source.get(task, instance.name), instance.name
+                    if was != now and task not in moves:
+                        moves[task] = TaskMove(task, was, now, stateful, warm)
                 for task in (*share.active, *share.standby):
                     if task in self._topology.changelogs:
                         instance.ready.setdefault(task, False)
