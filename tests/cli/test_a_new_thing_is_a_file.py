@@ -150,3 +150,64 @@ def test_a_version_of_a_client(tmp_path: Path) -> None:
     assert "franz-go 9.9" in told
     played = ("run", str(story), "--variant", "eager", "--advise", "off")
     assert "c0" in rebalsim_after(change, tmp_path, *played)
+
+
+# replaces one piece of a module's source as it is imported
+AS_EDITED = """
+import importlib.machinery as machinery
+plain = machinery.SourceFileLoader.get_code
+def get_code(self, name):
+    if name not in EDITS:
+        return plain(self, name)
+    old, new = EDITS[name]
+    text = self.get_source(name)
+    assert text.count(old) == 1, (name, old)
+    return compile(text.replace(old, new), self.path, "exec")
+machinery.SourceFileLoader.get_code = get_code
+"""
+# what stands in domain, and the place in analysis that finds it: here, all that was the first fetch
+APPLAUSE = {
+    "rebalsim.domain.phase": (
+        '    FETCH = "fetch"',
+        '    APPLAUSE = "applause"\n    FETCH = "fetch"',
+    ),
+    "rebalsim.analysis.phases_classic": (
+        "return PhaseKind.FETCH, holder, None",
+        "return PhaseKind.APPLAUSE, holder, None",
+    ),
+}
+PHASE = """
+from rebalsim.domain.phase import PhaseKind
+from rebalsim.reports.phases.card import Look, PhaseCard
+
+CARD = PhaseCard(
+    PhaseKind.APPLAUSE,
+    Look("A", "▓", "yellow", "#123456", "#a75c14"),
+    title="waiting until they had clapped",
+    what="Everybody claps.",
+    why="It went well.",
+    shows="Nothing.",
+    change="Do not clap.",
+    tell=lambda facts, who: "until all had clapped",
+)
+"""
+
+
+def test_a_phase_of_a_pause(tmp_path: Path) -> None:
+    (tmp_path / "applause.py").write_text(PHASE, "utf-8")
+    change = (
+        f"EDITS = {APPLAUSE!r}; exec({AS_EDITED!r}); import rebalsim.reports.phases as room; "
+        f"room.__path__.append({str(tmp_path)!r})"
+    )
+
+    assert "Everybody claps." in rebalsim_after(change, tmp_path, "explain", "applause")
+    of_metric = rebalsim_after(change, tmp_path, "explain", "partition_seconds_applause")
+    assert "applause" in of_metric
+    which = ("--variant", "eager", "--partition", "orders-0")
+    told = rebalsim_after(change, tmp_path, "explain", str(STORY), *which)
+    assert "until all had clapped" in " ".join(told.split())
+    played = ("run", str(STORY), "--variant", "eager", "--advise", "off")
+    rebalsim_after(change, tmp_path, *played, "--html", "page.html")
+    assert "#123456" in (tmp_path / "page.html").read_text("utf-8")
+    told = rebalsim_after(change, tmp_path, *played, "--json")
+    assert '"applause"' in told
