@@ -165,6 +165,7 @@ class BudgetTest(pytest.Item):
 
     def runtest(self) -> None:
         from rebalsim.domain.errors import Problem
+        from rebalsim.domain.verdict import Outcome
         from rebalsim.reports.verdict_told import tell_failure
 
         assert isinstance(self.parent, ScenarioFile)
@@ -172,7 +173,7 @@ class BudgetTest(pytest.Item):
         if isinstance(found, Problem):
             raise NotKept(str(found))
         self.user_properties += [("observed", found.said), ("seed", str(found.seed))]
-        if found.outcome == "pass":
+        if found.outcome is Outcome.PASS:
             return
         from rebalsim.check.advised import advised_one
 

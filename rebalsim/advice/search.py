@@ -47,6 +47,7 @@ from rebalsim.domain.script import (
     Poison,
     Slow,
 )
+from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
 from rebalsim.scenario.story import Story
 
@@ -451,10 +452,10 @@ def said_of(analysis: Analysis, budgets: Iterable[Budget], actions: Iterable[str
     undecided = []
     for place, budget in enumerate(budgets):
         verdict = judge_run(budget, measure_budget(analysis, budget))
-        if verdict.outcome == "pass":
+        if verdict.outcome is Outcome.PASS:
             beyond.append(0.0)
         else:
-            if verdict.outcome == "inconclusive":
+            if verdict.outcome is Outcome.INCONCLUSIVE:
                 undecided.append(place)
             least = abs(verdict.limit or 0.0) or MINDED.get(budget.metric, 1.0)
             beyond.append(max(verdict.excess / least, 1e-6))

@@ -17,6 +17,7 @@ from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.metrics import Selection, percentile
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
 from rebalsim.scenario.story import Story
 from rebalsim.simulation.work import TooMuchWork, at_most
@@ -80,7 +81,7 @@ def measured(
             found.pop(key_of(budget), None)  # nothing was measured, whatever the figure
         else:
             found[key_of(budget)] = float(told.value)
-        if judge_run(budget, told).outcome != "pass":
+        if judge_run(budget, told).outcome is not Outcome.PASS:
             found[KEPT] = 0.0  # broken, or still open
     of_tasks = ("longest_task_pause", "task_seconds")  # of Kafka Connect, they are what counts
     metrics = of_tasks if analysis.worker_groups else ("longest_pause", "partition_seconds")

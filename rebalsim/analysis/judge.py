@@ -97,15 +97,15 @@ def judge_run(
         measured, reference = _against(budget, measured, reference)
     limit = budget.limit
     if measured.unowned:
-        outcome: Outcome = "inconclusive" if measured.pending else "fail"
+        outcome: Outcome = Outcome.INCONCLUSIVE if measured.pending else Outcome.FAIL
         return RunVerdict(outcome, None, None if budget.relative_to else limit, measured=measured)
     if budget.relative_to:
         if reference is None or measured.value is None:
-            return RunVerdict("inconclusive", measured.value, None, measured=measured)
+            return RunVerdict(Outcome.INCONCLUSIVE, measured.value, None, measured=measured)
         # without a float's excess, so that `<= 1.0 × eager` holds of equals
         limit = round(budget.limit * reference, 6)
     if measured.value is None:
-        return RunVerdict("inconclusive", None, limit, measured=measured)
+        return RunVerdict(Outcome.INCONCLUSIVE, None, limit, measured=measured)
     value = round(measured.value, 6)
     excess = (
         value - limit
@@ -119,7 +119,7 @@ def judge_run(
         measured = replace(measured, pending=(OpenEnd(OpenEndKind.LAG_SWAYS),))
     could_break = bool(measured.pending)
     return RunVerdict(
-        "fail" if not is_kept else "inconclusive" if could_break else "pass",
+        Outcome.FAIL if not is_kept else Outcome.INCONCLUSIVE if could_break else Outcome.PASS,
         value,
         limit,
         excess,
@@ -142,8 +142,14 @@ def _against(
 def judge_fact(measured: Measured) -> RunVerdict:
     """A fact holds or it does not; one that goes on to the end may yet cease to hold."""
     if measured.value is None:
-        return RunVerdict("inconclusive", None, None, measured=measured)
-    outcome: Outcome = "inconclusive" if measured.pending else "pass" if measured.value else "fail"
+        return RunVerdict(Outcome.INCONCLUSIVE, None, None, measured=measured)
+    outcome: Outcome = (
+        Outcome.INCONCLUSIVE
+        if measured.pending
+        else Outcome.PASS
+        if measured.value
+        else Outcome.FAIL
+    )
     return RunVerdict(outcome, measured.value, None, 1 - measured.value, measured)
 
 
@@ -178,8 +184,8 @@ def over_seeds(verdicts: Sequence[tuple[int, RunVerdict]], percent: float | None
     return Verdict(
         seeded[ordered[place]],
         len(seeded),
-        counts.count("fail"),
-        counts.count("inconclusive"),
+        counts.count(Outcome.FAIL),
+        counts.count(Outcome.INCONCLUSIVE),
         problem,
     )
 

@@ -19,6 +19,7 @@ from rebalsim.check.tasks import Played, Tally, Task, cores, play_all
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.verdict import Ending
 from rebalsim.one_run import refuse_what_will_not_fit
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.load import load_scenario
@@ -44,7 +45,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Outcome:
+class StoriesChecked:
     """What was found, and the figures for a baseline."""
 
     stories: list[StoryChecked] = field(default_factory=list)
@@ -74,7 +75,7 @@ def check_files(
     step: Callable[[int, int], None] = lambda done, total: None,
     trying: Callable[[str, int, int], None] = lambda file, events, most: None,
     forewarn: Callable[[str], None] = lambda said: None,
-) -> Outcome:
+) -> StoriesChecked:
     """All of them. `step` is told how many runs of how many are done, `trying` for which file how
     many events of how many have been played to try what could help, `forewarn` which of them
     take long, before any is played.
@@ -93,7 +94,7 @@ def check_files(
     for case in cases:
         if said := why_it_takes_long(_playings(case)):
             forewarn(f"{case.file}: {said}")
-    outcome = Outcome(loaded={c.file: c.story for c in cases if c.story is not None})
+    outcome = StoriesChecked(loaded={c.file: c.story for c in cases if c.story is not None})
     done = 0
     with closing(play_all(tasks, wanted.jobs)) as results:
         for case in cases:
@@ -108,7 +109,7 @@ def check_files(
                 outcome.tallies[case.file] = _figures(case)
             if (
                 wanted.is_fail_fast
-                and checked.ending in ("fail", "invalid", "bug")
+                and checked.ending in (Ending.FAIL, Ending.INVALID, Ending.BUG)
                 and len(outcome.stories) < len(cases)
             ):
                 outcome.is_cut_short = True
@@ -308,4 +309,4 @@ def _observed(judge: StoryJudge, budget: Budget, variant: str) -> float | None:
     ).deciding.observed
 
 
-__all__ = ["Outcome", "Wanted", "check_files", "is_chosen", "name_in_baseline"]
+__all__ = ["StoriesChecked", "Wanted", "check_files", "is_chosen", "name_in_baseline"]

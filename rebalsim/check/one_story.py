@@ -26,7 +26,7 @@ from rebalsim.analysis.judge import (
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.metrics import METRICS
-from rebalsim.domain.verdict import Measured, RunVerdict, Verdict
+from rebalsim.domain.verdict import Measured, Outcome, RunVerdict, Verdict
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.story import Story
 
@@ -148,7 +148,7 @@ class StoryJudge:
             if (
                 self.runs == 1
                 and not measured.problem
-                and (asked.relative_to or judge_run(asked, measured).outcome != "pass")
+                and (asked.relative_to or judge_run(asked, measured).outcome is not Outcome.PASS)
             ):
                 measured = explained(analysis, asked, measured)
             found.append(((asked, variant, seed), measured))
@@ -174,7 +174,7 @@ class StoryJudge:
             for seed in self.seeds_of(question.variant)
         ]
         verdict = over_seeds(found, question.asked.percentile)
-        if len(found) > 1 and verdict.outcome != "pass" and not verdict.problem:
+        if len(found) > 1 and verdict.outcome is not Outcome.PASS and not verdict.problem:
             decided = verdict.deciding
             measured = explained(
                 self._played(question.variant, decided.seed), question.asked, decided.measured
@@ -264,7 +264,9 @@ class StoryJudge:
     def is_advisable(self, question: Question, checked: Checked) -> bool:
         """Whether it is broken, and something could be tried against it."""
         asked = question.asked
-        return checked.outcome == "fail" and isinstance(asked, Budget) and not asked.relative_to
+        return (
+            checked.outcome is Outcome.FAIL and isinstance(asked, Budget) and not asked.relative_to
+        )
 
     def broken(self) -> dict[str, list[Budget]]:
         """Variant → its budgets that are broken."""
@@ -279,7 +281,7 @@ class StoryJudge:
 
         run = verdict.deciding
         m = run.measured
-        is_uncertain = run.outcome == "inconclusive" or m.unowned
+        is_uncertain = run.outcome is Outcome.INCONCLUSIVE or m.unowned
         said = [m.because, say_openness(m) if is_uncertain else ""]
         made = Checked(
             q.name,
@@ -301,7 +303,9 @@ class StoryJudge:
         )
         if isinstance(q.asked, Expectation):
             return replace(
-                made, observed=run.observed, said="it holds" if run.outcome == "pass" else m.said
+                made,
+                observed=run.observed,
+                said="it holds" if run.outcome is Outcome.PASS else m.said,
             )
         b = q.asked
         limit_said = (
@@ -354,7 +358,7 @@ def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
 
     seeds = len(found)
     if isinstance(asked, Expectation):
-        broken = sum(judge_fact(m).outcome == "fail" for m in found)
+        broken = sum(judge_fact(m).outcome is Outcome.FAIL for m in found)
         return (
             f"the same under each of {seeds} seeds"
             if broken in (0, seeds)
@@ -364,7 +368,9 @@ def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
     if not values:
         return ""
     broken = (
-        sum(judge_run(asked, m).outcome == "fail" for m in found) if not asked.relative_to else 0
+        sum(judge_run(asked, m).outcome is Outcome.FAIL for m in found)
+        if not asked.relative_to
+        else 0
     )
     if values[-1] - values[0] <= NEARLY * abs(values[-1]) and broken in (0, seeds):
         return f"{'' if values[0] == values[-1] else 'nearly '}the same under each of {seeds} seeds"

@@ -13,6 +13,7 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.instants import MINUTE, MS, SECOND
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.document import Mapping, Node, Scalar
 from rebalsim.scenario.document import Sequence as Listed
@@ -84,7 +85,7 @@ def _observed(budget: Budget, checked: StoryChecked) -> float | None:
         and c.limit == budget.limit
         and c.op == budget.op
     ]
-    if not mine or any(c.outcome != "pass" or c.observed is None for c in mine):
+    if not mine or any(c.outcome is not Outcome.PASS or c.observed is None for c in mine):
         return None
     values = [c.observed for c in mine if c.observed is not None]
     return max(values) if budget.op in ("<=", "<") else min(values)

@@ -6,20 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.check.many import Outcome
+from rebalsim.check.many import StoriesChecked
 from rebalsim.domain.metrics import HEADLINES
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.check_report import Checked, Flip, StoryChecked
 from rebalsim.reports.figures import title_of
 from rebalsim.reports.verdict_told import say_amount
 
 
-def flips_of(before: Outcome, after: Outcome) -> tuple[Flip, ...]:
+def flips_of(before: StoriesChecked, after: StoriesChecked) -> tuple[Flip, ...]:
     """Budgets that come out otherwise or are measured otherwise, and the headlines that change;
     story by story, flips first.
     """
     found: list[Flip] = []
     for old, new in zip(before.stories, after.stories):
-        found += sorted(_budgets(old, new), key=lambda f: f.outcome_before == f.outcome_after)
+        found += sorted(_budgets(old, new), key=lambda f: not f.is_flipped)
         found += _headlines(before, after, new)
     return tuple(found)
 
@@ -45,10 +46,12 @@ def _budgets(old: StoryChecked, new: StoryChecked) -> Iterator[Flip]:
 
 
 def _fact(c: Checked) -> str:
-    return "holds" if c.outcome == "pass" else "does not hold"
+    return "holds" if c.outcome is Outcome.PASS else "does not hold"
 
 
-def _headlines(before: Outcome, after: Outcome, story: StoryChecked) -> Iterator[Flip]:
+def _headlines(
+    before: StoriesChecked, after: StoriesChecked, story: StoryChecked
+) -> Iterator[Flip]:
     """Those that have no budget without a selection, which tells them already."""
     olds, news = before.tallies.get(story.file, {}), after.tallies.get(story.file, {})
     for variant in news:

@@ -24,10 +24,11 @@ from rebalsim.cli.options import (
 )
 from rebalsim.cli.progress import forewarn, signs
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.verdict import Ending
 
 if TYPE_CHECKING:
     from rebalsim.analysis.baseline import Baseline
-    from rebalsim.check.many import Outcome, Wanted
+    from rebalsim.check.many import StoriesChecked, Wanted
     from rebalsim.reports.check_report import CheckReport, Comparison
 
 
@@ -220,7 +221,7 @@ class Job:
     baseline_file: str | None
     max_regression: float | None
 
-    def report(self) -> tuple[CheckReport, Outcome | None]:
+    def report(self) -> tuple[CheckReport, StoriesChecked | None]:
         """Everything that was found, and the figures."""
         from rebalsim.check.find import find_files
         from rebalsim.check.many import check_files
@@ -256,7 +257,7 @@ class Job:
         )
         return report, outcome
 
-    def _comparison(self, outcome: Outcome) -> Comparison | None:
+    def _comparison(self, outcome: StoriesChecked) -> Comparison | None:
         if self.baseline_file is None or self.wanted.baseline is None:
             return None
         from rebalsim.analysis.baseline import Baseline, compare
@@ -313,7 +314,7 @@ def _still_open(was: Baseline, now: Baseline) -> dict[tuple[str, str], tuple[str
     }
 
 
-def _lines_of(outcome: Outcome, file: str, variant: str) -> Callable[[str], int]:
+def _lines_of(outcome: StoriesChecked, file: str, variant: str) -> Callable[[str], int]:
     """Where the file says a setting of this variant; 0 where it does not."""
     from rebalsim.analysis.baseline import name_in_baseline
 
@@ -367,14 +368,18 @@ def _saved_before(name: str) -> Baseline | None:
         ) from None
 
 
-def _save(name: str, before: Baseline | None, report: CheckReport, outcome: Outcome) -> CheckReport:
+def _save(
+    name: str, before: Baseline | None, report: CheckReport, outcome: StoriesChecked
+) -> CheckReport:
     """The new figures over those of files that are still there and were not checked now."""
     from rebalsim.analysis.baseline import Baseline
     from rebalsim.check.many import name_in_baseline
     from rebalsim.cli.files import write_text
     from rebalsim.reports.baseline_file import render
 
-    if outcome.is_cut_short or any(s.ending in ("invalid", "bug") for s in report.stories):
+    if outcome.is_cut_short or any(
+        s.ending in (Ending.INVALID, Ending.BUG) for s in report.stories
+    ):
         return replace(
             report,
             problems=(
@@ -400,13 +405,13 @@ def _save(name: str, before: Baseline | None, report: CheckReport, outcome: Outc
     return report
 
 
-def _update(report: CheckReport, outcome: Outcome) -> CheckReport:
+def _update(report: CheckReport, outcome: StoriesChecked) -> CheckReport:
     from rebalsim.check.ratchet import tightened
     from rebalsim.cli.files import write_text
 
     for checked in report.stories:
         story, path = outcome.loaded.get(checked.file), Path(checked.file)
-        if story is None or checked.ending in ("invalid", "bug") or not path.is_file():
+        if story is None or checked.ending in (Ending.INVALID, Ending.BUG) or not path.is_file():
             continue
         text, changes = tightened(story, path.read_bytes().decode("utf-8"), checked)
         if changes:

@@ -16,6 +16,7 @@ from rebalsim.cli import forms, terminal
 from rebalsim.cli.options import width_option
 from rebalsim.cli.streams import to_runner
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.verdict import Ending
 from rebalsim.outside.text import no_orders
 from rebalsim.reports.forms.form import Subject
 
@@ -69,7 +70,7 @@ def emit(report: CheckReport, options: Mapping[str, Any]) -> None:
         _tell_github(report, to_stderr=form is not None)
     for _ in forms.write_files(Subject.CHECK, report, options, view, from_root):
         pass
-    if report.ending == "bug":
+    if report.ending is Ending.BUG:
         told = next(s for s in report.stories if s.bug)
         click.echo(
             f"This is a bug in rebalsim, not in {told.file}. Please report it with the file and "

@@ -12,6 +12,7 @@ import click
 from rebalsim import __version__
 from rebalsim.cli import exits, forms
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.verdict import Ending
 from rebalsim.reports.forms.form import Form, Subject
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def command(
     told = preview(old, new, limits, not no_advice)
     _emit(told, form, options, time.perf_counter() - began)
     ending = (
-        "fail" if told.refused and told.checked else told.as_check(__version__).stories[0].ending
+        Ending.FAIL
+        if told.refused and told.checked
+        else told.as_check(__version__).stories[0].ending
     )
     return exits.OF_CHECKS[ending]
 

@@ -5,12 +5,30 @@ all runs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
 
 from rebalsim.domain.open_end import OpenEnd
 
-Outcome = Literal["pass", "fail", "inconclusive"]
-GRAVITY: tuple[Outcome, ...] = ("pass", "inconclusive", "fail")  # from well to ill
+
+class Outcome(StrEnum):
+    """How a budget or a fact came out, as results and reports write it."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"  # a longer observation could still break it
+
+
+class Ending(StrEnum):
+    """How a check of stories ends, from well to ill."""
+
+    PASS = "pass"
+    INCONCLUSIVE = "inconclusive"
+    FAIL = "fail"
+    INVALID = "invalid"  # a story could not be read or played
+    BUG = "bug"  # in rebalsim
+
+
+GRAVITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)  # from well to ill
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from rebalsim.analysis.values import Cause, Pause
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.metrics import HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.remedy import Remedy
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.causes_told import CAUSES, noun_of
 from rebalsim.reports.comparison import alike, nouns_of_lanes, reason_of, tell_one
@@ -92,7 +93,7 @@ def _broken(report: Report, v: VariantReport) -> list[str]:
     return [
         b.text
         for b in report.budgets
-        if b.outcome == "fail" and b.level == "error" and b.variant in ("", v.name)
+        if b.outcome is Outcome.FAIL and b.level == "error" and b.variant in ("", v.name)
     ]
 
 
@@ -101,7 +102,7 @@ def _undecided(report: Report, v: VariantReport) -> list[str]:
     return [
         b.text
         for b in report.budgets
-        if b.outcome == "inconclusive" and b.level == "error" and b.variant in ("", v.name)
+        if b.outcome is Outcome.INCONCLUSIVE and b.level == "error" and b.variant in ("", v.name)
     ]
 
 
@@ -135,7 +136,7 @@ def _of_one(report: Report) -> str:
     if broken:
         cure = _cure(report, (0,))
         return f"It breaks {listed([safe(b) for b in broken])}.{cure}"
-    if report.budgets and all(b.outcome == "pass" for b in report.budgets):
+    if report.budgets and all(b.outcome is Outcome.PASS for b in report.budgets):
         kept = "The budget is kept" if len(report.budgets) == 1 else "All budgets are kept"
         return f"{kept}. {tell_one(v)}"
     return " ".join(part for part in (_open_said(_undecided(report, v)), tell_one(v)) if part)

@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from rebalsim.analysis.baseline import Change
 from rebalsim.domain.errors import Problem
-from rebalsim.domain.verdict import Outcome
-
-Ending = Literal["pass", "inconclusive", "fail", "invalid", "bug"]
+from rebalsim.domain.verdict import Ending, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +43,11 @@ class Checked:
     @property
     def is_broken(self) -> bool:
         """Whether it ends a build: warnings only tell."""
-        return self.outcome == "fail" and self.level == "error"
+        return self.outcome is Outcome.FAIL and self.level == "error"
 
     @property
     def is_open(self) -> bool:
-        return self.outcome == "inconclusive" and self.level == "error"
+        return self.outcome is Outcome.INCONCLUSIVE and self.level == "error"
 
     @property
     def place(self) -> str:
@@ -74,16 +71,12 @@ class StoryChecked:
     @property
     def ending(self) -> Ending:
         if self.bug:
-            return "bug"
+            return Ending.BUG
         if any(not p.is_warning for p in self.problems):
-            return "invalid"
-        return (
-            "fail"
-            if any(c.is_broken for c in self.checked)
-            else "inconclusive"
-            if any(c.is_open for c in self.checked)
-            else "pass"
-        )
+            return Ending.INVALID
+        if any(c.is_broken for c in self.checked):
+            return Ending.FAIL
+        return Ending.INCONCLUSIVE if any(c.is_open for c in self.checked) else Ending.PASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +124,20 @@ class Flip:
     name: str
     before: str  # in words
     after: str
-    outcome_before: str = ""  # empty for a metric without a budget
-    outcome_after: str = ""
+    outcome_before: Outcome | None = None  # None: a metric without a budget
+    outcome_after: Outcome | None = None
     line: int = 0
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """As it came out: before and after where that differs, else once, or nothing at all."""
+        if self.outcome_before is None or self.outcome_after is None:
+            return ()
+        return tuple(dict.fromkeys((self.outcome_before, self.outcome_after)))
+
+    @property
+    def is_flipped(self) -> bool:
+        return len(self.outcomes) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +166,9 @@ class CheckReport:
         if self.comparison is not None and any(
             map(self.comparison.is_too_much, self.comparison.changes)
         ):
-            found.append("fail")
+            found.append(Ending.FAIL)
         if self.comparison is not None and self.comparison.undecided:
-            found.append("inconclusive")
+            found.append(Ending.INCONCLUSIVE)
         if self.problems:
-            found.append("invalid")
-        return max(found, key=_GRAVITY.index, default="pass")
-
-
-_GRAVITY = ("pass", "inconclusive", "fail", "invalid", "bug")
+            found.append(Ending.INVALID)
+        return max(found, key=list(Ending).index, default=Ending.PASS)

@@ -9,23 +9,20 @@ import hashlib
 from functools import cache
 from importlib import resources
 
+from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.baseline_told import summary_of, tell_change
 from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
 from rebalsim.reports.check_to_terminal import summary_text
+from rebalsim.reports.outcomes_told import SIGNS_OF_PAGES
 from rebalsim.reports.page_tables import table, text
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
 
 _ENDINGS = {
-    "pass": ("good", "Every budget is kept"),
-    "inconclusive": ("warn", "Undecided"),
-    "fail": ("bad", "A budget is broken"),
-    "invalid": ("bad", "Something is wrong with a scenario"),
-    "bug": ("bad", "rebalsim contradicts itself"),
-}
-_SIGNS = {
-    "pass": ("good", "✓ kept"),
-    "fail": ("bad", "✗ broken"),
-    "inconclusive": ("warn", "? undecided"),
+    Ending.PASS: ("good", "Every budget is kept"),
+    Ending.INCONCLUSIVE: ("warn", "Undecided"),
+    Ending.FAIL: ("bad", "A budget is broken"),
+    Ending.INVALID: ("bad", "Something is wrong with a scenario"),
+    Ending.BUG: ("bad", "rebalsim contradicts itself"),
 }
 
 
@@ -38,7 +35,7 @@ def render(report: CheckReport) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     css, said = _ENDINGS[report.ending]
-    broken = [c for c in report.checked if c.outcome != "pass"]
+    broken = [c for c in report.checked if c.outcome is not Outcome.PASS]
     body = "".join(
         (
             f'<header class="top"><div><h1><span class="{css}">{said}</span></h1><p '
@@ -82,7 +79,9 @@ def _reason(c: Checked) -> str:
 
 def _sign(c: Checked) -> str:
     css, said = (
-        ("warn", "! warned of") if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
+        ("warn", "! warned of")
+        if c.outcome is not Outcome.PASS and c.level == "warn"
+        else SIGNS_OF_PAGES[c.outcome]
     )
     return f'<span class="{css}">{said}</span>'
 
@@ -131,11 +130,7 @@ def _flips(report: CheckReport) -> str:
             text(f.variant),
             text(f.before),
             text(f.after),
-            text(
-                f"{f.outcome_before} → {f.outcome_after}"
-                if f.outcome_before != f.outcome_after
-                else f.outcome_after
-            ),
+            text(" → ".join(f.outcomes)),
             text(f.file),
         ]
         for f in report.flips

@@ -10,6 +10,7 @@ from typing import Any
 
 from rebalsim.analysis.baseline import Change
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.verdict import Ending
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, Flip, StoryChecked
 from rebalsim.reports.to_json import unit_of
 
@@ -27,7 +28,7 @@ def document_of(report: CheckReport) -> Json:
     return {
         "schema_version": SCHEMA_VERSION,
         "rebalsim": report.version,
-        "ok": report.ending == "pass",
+        "ok": report.ending is Ending.PASS,
         "ending": report.ending,
         "is_cut_short": report.is_cut_short,
         "overrides": list(report.overrides),
@@ -46,8 +47,8 @@ def _flip(f: Flip) -> Json:
         "name": f.name,
         "before": f.before,
         "after": f.after,
-        "outcome_before": f.outcome_before or None,
-        "outcome_after": f.outcome_after or None,
+        "outcome_before": f.outcome_before,
+        "outcome_after": f.outcome_after,
         "line": f.line or None,
     }
 

@@ -4,20 +4,21 @@ budgets comes first and the whole is bounded.
 
 from __future__ import annotations
 
+from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.baseline_told import summary_of, tell_change, undecided_said
 from rebalsim.reports.check_report import Checked, CheckReport
 from rebalsim.reports.check_to_terminal import summary_text
+from rebalsim.reports.outcomes_told import EMOJIS
 from rebalsim.reports.to_markdown import code_cell, escape
 from rebalsim.reports.verdict_told import say_against, say_headroom
 
 MOST_BYTES = 1_000_000  # GitHub drops a job summary above 1 MiB
-_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
 _TITLES = {
-    "pass": "Every budget is kept",
-    "inconclusive": "Undecided",
-    "fail": "A budget is broken",
-    "invalid": "Something is wrong with a scenario",
-    "bug": "rebalsim contradicts itself",
+    Ending.PASS: "Every budget is kept",
+    Ending.INCONCLUSIVE: "Undecided",
+    Ending.FAIL: "A budget is broken",
+    Ending.INVALID: "Something is wrong with a scenario",
+    Ending.BUG: "rebalsim contradicts itself",
 }
 
 
@@ -39,7 +40,7 @@ def render(report: CheckReport, most_bytes: int = MOST_BYTES) -> str:
 
 def _lines(report: CheckReport, with_kept: bool) -> list[str]:
     lines = [f"### {_TITLES[report.ending]}", "", escape(summary_text(report)), ""]
-    found = [c for c in report.checked if with_kept or c.outcome != "pass"]
+    found = [c for c in report.checked if with_kept or c.outcome is not Outcome.PASS]
     if found:
         lines += [
             "| | scenario | variant | budget | observed | |",
@@ -47,7 +48,7 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
             *map(_row, found),
             "",
         ]
-    for c in (c for c in found if c.outcome != "pass"):
+    for c in (c for c in found if c.outcome is not Outcome.PASS):
         hint = [f"  \n→ {escape(c.hint)}"] if c.hint else []
         why = escape(c.because or c.said)
         lines += [f"**{escape(c.place)}** {code_cell(c.name)}: {why}", *hint, ""]
@@ -63,7 +64,7 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
 
 
 def _row(c: Checked) -> str:
-    sign = "⚠️" if c.outcome != "pass" and c.level == "warn" else _SIGNS[c.outcome]
+    sign = "⚠️" if c.outcome is not Outcome.PASS and c.level == "warn" else EMOJIS[c.outcome]
     observed = escape(say_against(c)) + (
         f"<br>{escape(c.spread)}" if c.spread.startswith("by chance") else ""
     )
@@ -81,11 +82,7 @@ def _flips(report: CheckReport) -> list[str]:
         return [*lines, "Nothing changes.", ""]
     lines += ["| variant | | before | after | |", "|---|---|---|---|---|"]
     for f in report.flips:
-        flip = (
-            f"{_SIGNS[f.outcome_before]} → {_SIGNS[f.outcome_after]}"
-            if f.outcome_before != f.outcome_after
-            else _SIGNS.get(f.outcome_after, "")
-        )
+        flip = " → ".join(EMOJIS[outcome] for outcome in f.outcomes)
         lines.append(
             f"| {escape(f.variant)} | {code_cell(f.name)} | {escape(f.before)} | "
             f"{escape(f.after)} | {flip} |"

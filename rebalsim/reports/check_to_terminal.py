@@ -10,14 +10,14 @@ import textwrap
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import ascii_of, clip, safe
+from rebalsim.reports.outcomes_told import OUTCOMES, STYLED_SIGNS
 from rebalsim.reports.verdict_told import say_against, say_headroom, say_runs
 from rebalsim.reports.view import View
 from rebalsim.words.lists import plural
-
-_SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
 
 
 def render(report: CheckReport, view: View = View()) -> str:  # noqa: B008 (frozen)
@@ -57,7 +57,7 @@ class _Page:
 def _story(page: _Page, story: StoryChecked) -> None:
     if (
         story.has_budgets
-        and story.ending == "pass"
+        and story.ending is Ending.PASS
         and not (story.checked or story.problems or story.notes)
     ):
         return  # --only meant others
@@ -89,7 +89,9 @@ def _story(page: _Page, story: StoryChecked) -> None:
 
 def _row(page: _Page, c: Checked, has_variants: bool) -> list[Line]:
     sign, style = (
-        ("!", "yellow") if c.outcome == "fail" and c.level == "warn" else _SIGNS[c.outcome]
+        ("!", "yellow")
+        if c.outcome is Outcome.FAIL and c.level == "warn"
+        else STYLED_SIGNS[c.outcome]
     )
     width = max(20, page.view.width - 30)
     first = (
@@ -101,7 +103,7 @@ def _row(page: _Page, c: Checked, has_variants: bool) -> list[Line]:
     return [
         first,
         Line(clip(page.plain(c.name), width, page.view.is_ascii)),
-        Line(observed, style if c.outcome != "pass" else ""),
+        Line(observed, style if c.outcome is not Outcome.PASS else ""),
         Line(page.plain(say_headroom(c)), "dim"),
     ]
 
@@ -112,7 +114,7 @@ def _reason(page: _Page, c: Checked, said: dict[str, Checked]) -> None:
     """
     if c.spread.startswith("by chance"):
         page.wrapped(f"{c.spread}.", 6, "dim")
-    if c.outcome == "pass":
+    if c.outcome is Outcome.PASS:
         return
     if not c.metric:
         page.wrapped(f"{c.said}.", 6)
@@ -144,15 +146,8 @@ def _flips(page: _Page, report: CheckReport) -> None:
         page.line(Line("  nothing changes"))
     rows = []
     for f in report.flips:
-        flips = f.outcome_before != f.outcome_after
-        style = (
-            {"pass": "green", "fail": "bold red"}.get(f.outcome_after, "yellow") if flips else ""
-        )
-        said = (
-            f"{_WORDS[f.outcome_before]} {_arrow(page)} {_WORDS[f.outcome_after]}"
-            if flips
-            else _WORDS.get(f.outcome_after, "")
-        )
+        style = OUTCOMES[f.outcomes[-1]].style if f.is_flipped else ""
+        said = f" {_arrow(page)} ".join(OUTCOMES[outcome].word for outcome in f.outcomes)
         where = f"{f.file}:{f.line}" if f.line else f.file
         row = [
             Line(f"  ~ {page.plain(f.variant)}"),
@@ -160,22 +155,13 @@ def _flips(page: _Page, report: CheckReport) -> None:
             Line(page.plain(f"{f.before} → {f.after}")),
             Line(page.plain(said), style),
         ]
-        rows.append([*row, Line(page.plain(where), "dim")] if flips else row)
+        rows.append([*row, Line(page.plain(where), "dim")] if f.is_flipped else row)
     for line in table(rows):
         page.line(line)
-    flipped = [f for f in report.flips if f.outcome_before != f.outcome_after]
-    page.line(
-        Line(
-            f"  {plural(len(flipped), 'budget')} would flip."
-            if flipped
-            else "  No budget would flip.",
-            "bold",
-        )
-    )
+    flipped = sum(f.is_flipped for f in report.flips)
+    count = plural(flipped, "budget") if flipped else "No budget"
+    page.line(Line(f"  {count} would flip.", "bold"))
     page.line(Line())
-
-
-_WORDS = {"pass": "kept", "fail": "broken", "inconclusive": "undecided", "": ""}
 
 
 def _arrow(page: _Page) -> str:
@@ -229,12 +215,12 @@ def summary_text(report: CheckReport) -> str:
     """`3 scenarios: 10 budgets kept, 1 broken, 1 undecided.`"""
     found = report.checked
     counts = [
-        (sum(c.outcome == "pass" for c in found), "kept"),
+        (sum(c.outcome is Outcome.PASS for c in found), "kept"),
         (sum(c.is_broken for c in found), "broken"),
         (sum(c.is_open for c in found), "undecided"),
-        (sum(c.level == "warn" and c.outcome != "pass" for c in found), "only warned of"),
-        (sum(s.ending == "invalid" for s in report.stories), "invalid"),
-        (sum(s.ending == "bug" for s in report.stories), "not judged because of a bug"),
+        (sum(c.level == "warn" and c.outcome is not Outcome.PASS for c in found), "only warned of"),
+        (sum(s.ending is Ending.INVALID for s in report.stories), "invalid"),
+        (sum(s.ending is Ending.BUG for s in report.stories), "not judged because of a bug"),
     ]
     told = []
     for count, word in counts:
@@ -258,7 +244,7 @@ def summary_text(report: CheckReport) -> str:
 
 
 def _summary(page: _Page, report: CheckReport) -> Line:
-    style = {"pass": "green", "inconclusive": "yellow"}.get(report.ending, "bold red")
+    style = {Ending.PASS: "green", Ending.INCONCLUSIVE: "yellow"}.get(report.ending, "bold red")
     rest = ["stopped at the first that failed (--fail-fast)"] if report.is_cut_short else []
     rest += [f"{plural(len(report.skipped), 'plan')} passed over"] if report.skipped else []
     rest += [f"{report.seconds:.1f} s"] if report.seconds else []

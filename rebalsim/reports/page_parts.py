@@ -8,6 +8,7 @@ import html
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import order_said, tell_answer_first
@@ -23,6 +24,7 @@ from rebalsim.reports.comparison import (
 )
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.names import safe
+from rebalsim.reports.outcomes_told import SIGNS_OF_PAGES
 from rebalsim.reports.page_tables import is_of_a_setting, prose, table, text
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.remedies_told import arrows
@@ -39,11 +41,6 @@ from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration
 
 MOST_SENTENCES = 6
-_SIGNS = {
-    "pass": ("good", "✓ kept"),
-    "fail": ("bad", "✗ broken"),
-    "inconclusive": ("warn", "? undecided"),
-}
 
 
 def lead(report: Report) -> str:
@@ -214,12 +211,12 @@ def budgets(report: Report) -> str:
         return ""
     rows = []
     for b in report.budgets:
-        css, said = _SIGNS[b.outcome]
-        if b.outcome == "fail" and b.level == "warn":
+        css, said = SIGNS_OF_PAGES[b.outcome]
+        if b.outcome is Outcome.FAIL and b.level == "warn":
             css, said = "warn", "! exceeded (warning)"
         budget, verdict = f"<code>{text(b.text)}</code>", f'<span class="{css}">{said}</span>'
         where = f"line {b.line}" if b.line else ""
-        because = text(b.because) if b.outcome != "pass" else ""
+        because = text(b.because) if b.outcome is not Outcome.PASS else ""
         rows.append([budget, text(b.variant), verdict, text(b.observed), where, because])
     head = ["budget", "variant", "", "observed", "in the file", ""]
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from rebalsim.reports.outcomes_told import OUTCOMES
 from rebalsim.reports.preview_to_terminal import ADVICE, columns, difference_told
 from rebalsim.reports.previewed import Previewed, budget_told
 from rebalsim.reports.terminal_page import glue
@@ -30,7 +31,10 @@ def render(told: Previewed) -> str:
         f"<title>{_e(told.title)}</title><style>{_STYLE}</style>",
         f"<h1>{_e(told.title)}</h1><p>{_e(compared)}</p><p class=verdict>{_e(told.verdict)}</p>",
         _list("Kafka refuses", told.refused),
-        _list("Budgets", (f"{_sign(c.outcome)} {c.name}: {budget_told(c)}" for c in told.checked)),
+        _list(
+            "Budgets",
+            (f"{OUTCOMES[c.outcome].sign} {c.name}: {budget_told(c)}" for c in told.checked),
+        ),
         _list("What differs", map(difference_told, told.differences)),
         _figures(told),
         _list("What stands still longest, and why", told.worst),
@@ -42,10 +46,6 @@ def render(told: Previewed) -> str:
         "</html>",
     ]
     return "\n".join(p for p in parts if p) + "\n"
-
-
-def _sign(outcome: str) -> str:
-    return {"pass": "✓", "fail": "✗"}.get(outcome, "?")
 
 
 def _e(text: str) -> str:

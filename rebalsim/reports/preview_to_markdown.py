@@ -6,11 +6,12 @@ import html
 import re
 from collections.abc import Sequence
 
+from rebalsim.domain.verdict import Outcome
+from rebalsim.reports.outcomes_told import EMOJIS
 from rebalsim.reports.preview_to_terminal import ADVICE, columns, difference_told
 from rebalsim.reports.previewed import Previewed, budget_told
 
 MARK = "<!-- rebalsim preview -->"  # by which the comment is found again and updated
-_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
 
 
 def render(told: Previewed) -> str:
@@ -18,8 +19,8 @@ def render(told: Previewed) -> str:
     nothing is left out.
     """
     budgets = [
-        f"{_SIGNS.get(c.outcome, '❔')} {c.name}: {budget_told(c)}"
-        for c in sorted(told.checked, key=lambda c: c.outcome == "pass")
+        f"{EMOJIS[c.outcome]} {c.name}: {budget_told(c)}"
+        for c in sorted(told.checked, key=lambda c: c.outcome is Outcome.PASS)
     ]
     differs = [difference_told(d) for d in told.differences]
     advice = [f"💡 {text}" for text in told.advice]

@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
+from rebalsim.reports.outcomes_told import OUTCOMES
 from rebalsim.reports.previewed import Difference, Previewed, budget_told
 from rebalsim.reports.terminal_page import glue
 
 WIDTH = 80
 ADVICE = "Change first (tried on a day with a crash and a restart)"
-_SIGNS = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 # a figure's field → the head of its column
 _ONE_VERSION = {"metric": "", "deploy": "this restart", "crash_after": "a crash"}
 _TWO_VERSIONS = {
@@ -37,7 +37,7 @@ def render(told: Previewed, width: int = WIDTH) -> str:
         lines += ["", "Budgets"]
         for c in told.checked:
             came_to = f"  ({said})" if (said := budget_told(c)) else ""
-            lines += _wrapped(f"{_SIGNS.get(c.outcome, '?')} {c.name}{came_to}", width, "  ")
+            lines += _wrapped(f"{OUTCOMES[c.outcome].sign} {c.name}{came_to}", width, "  ")
     lines += _section(ADVICE, told.advice, width)
     lines += _section("Would hurt", told.hurts, width)
     lines += _section("Notes", told.notes, width)

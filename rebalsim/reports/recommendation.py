@@ -8,6 +8,8 @@ from typing import Any
 from rebalsim.domain.answer import Answer, BudgetSaid, PointSaid
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.verdict import Outcome
+from rebalsim.reports.outcomes_told import OUTCOMES
 from rebalsim.reports.sweep_words import say_metric
 from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
@@ -44,9 +46,9 @@ def render_recommendation(
     if now is not None:
         yield f"As it is ({now.variant}): {_worst(answer, now)}"
         yield from (
-            f"  {_SIGNS[b.verdict]} {b.budget}: {say_metric(b.metric, b.observed)}"
+            f"  {OUTCOMES[Outcome(b.verdict)].sign} {b.budget}: {say_metric(b.metric, b.observed)}"
             for b in broken
-            if b.verdict in _SIGNS
+            if b.verdict in (Outcome.FAIL, Outcome.INCONCLUSIVE)
         )
     if not found:
         yield from _nothing_found(answer, near)
@@ -65,9 +67,6 @@ def render_recommendation(
     yield ""
     yield "What it costs elsewhere"
     yield from (f"  {line}" for line in _trades(best.turns, scenario, expelled))
-
-
-_SIGNS = {"fail": "✗", "inconclusive": "?"}
 
 
 def _turns(choice: Any) -> Iterator[str]:

@@ -10,6 +10,7 @@ from rebalsim.analysis.baseline import metric_of
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import Patch, Remedy
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import BudgetResult, Report, VariantReport
@@ -93,7 +94,7 @@ def remedies_for(pause: Pause, remedies: Iterable[Remedy]) -> list[Remedy]:
 
 def arrows_against(budget: BudgetResult, report: Report) -> list[str]:
     """What helps a broken budget, where no arrow under a pause has said so already."""
-    if budget.outcome != "fail":
+    if budget.outcome is not Outcome.FAIL:
         return []
     metric = budget.text.split(" ", 1)[0]
     found = [

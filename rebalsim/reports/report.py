@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from rebalsim.analysis import Analysis
 from rebalsim.domain.remedy import Remedy
-
-Outcome = Literal["pass", "fail", "inconclusive"]
+from rebalsim.domain.verdict import Outcome
 
 
 @dataclass(frozen=True, slots=True)

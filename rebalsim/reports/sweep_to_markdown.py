@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rebalsim.domain.answer import Answer, PointSaid
+from rebalsim.domain.verdict import Outcome
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
     STILL_OPEN,
@@ -93,9 +94,9 @@ def _next_cheaper(answer: Answer, point: PointSaid) -> list[str]:
     lines = ["", f"The next cheaper one ({settings}; {saved}) breaks:", ""]
     lines += [
         f"- ? {cell(b.budget)}: undecided at the horizon"
-        if b.verdict == "inconclusive"
+        if b.verdict == Outcome.INCONCLUSIVE
         else f"- {cell(b.budget)}: {say_metric(b.metric, b.observed)}"
         for b in answer.next_cheaper_budgets
-        if b.verdict in ("fail", "inconclusive")
+        if b.verdict in (Outcome.FAIL, Outcome.INCONCLUSIVE)
     ]
     return [*lines, f"- {falls_behind(point)}"] if (point.fullest or 0) > 1 else lines

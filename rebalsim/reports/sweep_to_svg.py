@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rebalsim.domain.answer import Answer, AxisSaid, PointSaid
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.page_tables import text as text_of
 from rebalsim.reports.sweep_words import is_undecided, main_title, main_value, say_metric
 
@@ -115,7 +116,7 @@ def _cells(
     is_log = low > 0 and high / low > 30
 
     def cell(point: PointSaid) -> Cell:
-        meets = point.verdict == "pass"
+        meets = point.verdict == Outcome.PASS
         if point.verdict == "error":
             return Cell(point, "×", None, meets)
         mark = "? " if is_undecided(point) else ""

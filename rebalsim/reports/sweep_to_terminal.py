@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rebalsim.domain.answer import Answer, Bar, PointSaid
+from rebalsim.domain.verdict import Outcome
 from rebalsim.outside.text import inert_line
 from rebalsim.reports.sweep_words import (
     STILL_OPEN,
@@ -138,9 +139,9 @@ def _next_cheaper(answer: Answer, say: object) -> None:
     )
     say(f"  {say_settings(point)}")
     for budget in answer.next_cheaper_budgets:
-        if budget.verdict == "inconclusive":
+        if budget.verdict == Outcome.INCONCLUSIVE:
             say(Text(f"  ? {budget.budget}: undecided at the horizon", style="yellow"))
-        if budget.verdict != "fail":
+        if budget.verdict != Outcome.FAIL:
             continue
         over = ""
         if budget.observed is not None and budget.limit is not None:

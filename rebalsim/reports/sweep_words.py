@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rebalsim.domain.answer import Answer, PointSaid
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.domain.verdict import Outcome
 from rebalsim.words.times import say_duration
 
 HOURS_A_MONTH = 730
@@ -149,4 +150,4 @@ def say_point(point: PointSaid) -> str:
 
 
 def is_undecided(point: PointSaid) -> bool:
-    return point.verdict == "inconclusive"
+    return point.verdict == Outcome.INCONCLUSIVE

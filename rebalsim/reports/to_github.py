@@ -8,6 +8,7 @@ is escaped.
 from __future__ import annotations
 
 from rebalsim.domain.errors import Problem
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
 from rebalsim.reports.names import safe
@@ -30,7 +31,7 @@ def render(report: CheckReport) -> str:
         for c in story.checked:
             if c.is_broken or c.is_open:
                 errors.append(_annotation("error", c))
-            elif c.outcome != "pass":
+            elif c.outcome is not Outcome.PASS:
                 warnings.append(_annotation("warning", c))
         if not story.has_budgets and not story.problems:
             why = "This scenario has no budgets, so nothing in it can fail"
@@ -54,7 +55,7 @@ def _problem(p: Problem, story: StoryChecked) -> str:
 
 
 def _annotation(level: str, c: Checked) -> str:
-    state = "is undecided" if c.outcome == "inconclusive" else "is broken"
+    state = "is undecided" if c.outcome is Outcome.INCONCLUSIVE else "is broken"
     parts = (f"{say_against(c)}.", c.because, c.hint, f"Again: {c.again}")
     return command(
         level,

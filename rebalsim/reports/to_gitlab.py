@@ -8,6 +8,7 @@ import hashlib
 import json
 from typing import Any
 
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport
 from rebalsim.reports.names import safe
@@ -32,7 +33,7 @@ def render(report: CheckReport) -> str:
             issues.append(
                 _issue("bug", f"rebalsim contradicts itself: {story.bug}", story.file, 1, "blocker")
             )
-        issues += [_budget(c) for c in story.checked if c.outcome != "pass"]
+        issues += [_budget(c) for c in story.checked if c.outcome is not Outcome.PASS]
     if report.comparison is not None:
         for change in filter(report.comparison.is_too_much, report.comparison.changes):
             said = tell_regression(change, report.comparison)
@@ -44,8 +45,10 @@ def render(report: CheckReport) -> str:
 
 
 def _budget(c: Checked) -> dict[str, Any]:
-    state = "undecided" if c.outcome == "inconclusive" else "broken"
-    severity = "info" if c.level == "warn" else "minor" if c.outcome == "inconclusive" else "major"
+    state = "undecided" if c.outcome is Outcome.INCONCLUSIVE else "broken"
+    severity = (
+        "info" if c.level == "warn" else "minor" if c.outcome is Outcome.INCONCLUSIVE else "major"
+    )
     said = f"{c.variant}: {c.name} is {state}: {say_against(c)}. {c.because}".strip()
     issue = _issue(f"budget-{state}", said, c.file, c.line, severity)
     # figures change with every setting, what is broken does not

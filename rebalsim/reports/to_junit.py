@@ -11,6 +11,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from rebalsim.analysis.baseline import name_in_baseline
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.names import safe
@@ -98,7 +99,7 @@ def _budget(suite: ET.Element, story: StoryChecked, c: Checked, seconds: float) 
     for name, value in found.items():
         if value:
             ET.SubElement(properties, "property", name=name, value=_text(value))
-    if c.outcome == "pass":
+    if c.outcome is Outcome.PASS:
         return
     message = f"{c.name}: {say_against(c)}" if c.metric else c.said
     body = "\n".join(
@@ -114,7 +115,7 @@ def _budget(suite: ET.Element, story: StoryChecked, c: Checked, seconds: float) 
     )
     if c.level == "warn":
         ET.SubElement(case, "system-out").text = _text(f"warning: {message}\n{body}")
-    elif c.outcome == "fail":
+    elif c.outcome is Outcome.FAIL:
         _ill(case, "failure", "broken", message, body)
     else:
         _ill(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
 from rebalsim.reports.answer_told import order_said, tell_answer_first
@@ -22,6 +23,7 @@ from rebalsim.reports.comparison import (
 )
 from rebalsim.reports.difference import difference
 from rebalsim.reports.names import safe
+from rebalsim.reports.outcomes_told import EMOJIS
 from rebalsim.reports.questions import tell_answer
 from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import Report, notes_of
@@ -32,7 +34,6 @@ from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 
 WIDTH, ROWS = 100, 12
-_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~@])")
 
 
@@ -109,8 +110,8 @@ def code(text: str) -> str:
 
 def _verdict(report: Report) -> str:
     if report.budgets:
-        failed = sum(b.outcome == "fail" and b.level == "error" for b in report.budgets)
-        unsure = sum(b.outcome == "inconclusive" for b in report.budgets)
+        failed = sum(b.outcome is Outcome.FAIL and b.level == "error" for b in report.budgets)
+        unsure = sum(b.outcome is Outcome.INCONCLUSIVE for b in report.budgets)
         if failed:
             return f"❌ **{failed} of {len(report.budgets)} budgets broken**"
         return (
@@ -149,7 +150,7 @@ def _budgets(report: Report) -> list[str]:
     for b in report.budgets:
         where = f"line {b.line}" if b.line else ""
         name = f"{escape(b.variant)}: " if b.variant else ""
-        sign = "⚠️" if b.outcome == "fail" and b.level == "warn" else _SIGNS[b.outcome]
+        sign = "⚠️" if b.outcome is Outcome.FAIL and b.level == "warn" else EMOJIS[b.outcome]
         rows.append(
             f"| {sign} | {name}{code_cell(b.text)} | {escape(observed_of(b, report))} | {where} |"
         )

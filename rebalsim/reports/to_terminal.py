@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from rebalsim.analysis.values import Lane, Mark
 from rebalsim.domain.mark_kind import MarkKind
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.alarms_told import alarms_of, uncapital
 from rebalsim.reports.answer_told import order_said, tell_answer_first
 from rebalsim.reports.comparison import LEAST, LOSSES, lines_of, observed_of, tell_seeds
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import clip, safe
+from rebalsim.reports.outcomes_told import STYLED_SIGNS
 from rebalsim.reports.questions import Answered, tell_answer
 from rebalsim.reports.remedies_told import arrows, arrows_against
 from rebalsim.reports.report import Report, VariantReport, notes_of
@@ -224,15 +226,12 @@ def _cell(page: Page, line: Figures, place: int) -> Line:
 # ---------------------------------------------------------------------- budgets, questions, the end
 
 
-_SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "inconclusive": ("?", "yellow")}
-
-
 def _budgets(page: Page, report: Report) -> None:
     for i, b in enumerate(report.budgets):
         if i == 0:
             page.heading("Budgets")
-        sign, style = _SIGNS[b.outcome]
-        if b.outcome == "fail" and b.level == "warn":
+        sign, style = STYLED_SIGNS[b.outcome]
+        if b.outcome is Outcome.FAIL and b.level == "warn":
             sign, style = "!", "yellow"
         name = f"{safe(b.variant)}: " if b.variant else ""
         observed = f"{safe(observed_of(b, report))} against " if b.observed else ""
@@ -242,7 +241,7 @@ def _budgets(page: Page, report: Report) -> None:
             .add(page.plain(sign), style)
             .add(page.plain(f" {name}{observed}{safe(b.text)}{where}"))
         )
-        if b.because and b.outcome != "pass":
+        if b.because and b.outcome is not Outcome.PASS:
             page.wrapped(b.because, 4, "dim")
         for arrow in arrows_against(b, report):
             page.wrapped("→ " + arrow, 4, "", 2)

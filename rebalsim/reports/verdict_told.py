@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS
-from rebalsim.domain.verdict import Measured
+from rebalsim.domain.verdict import Measured, Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
 from rebalsim.reports.names import safe
@@ -47,7 +47,7 @@ def say_runs(checked: Checked) -> str:
     """`in 3 of 20 seeds, worst with seed 7`."""
     if checked.runs <= 1:
         return ""
-    if checked.outcome == "fail":
+    if checked.outcome is Outcome.FAIL:
         return f"broken with {checked.broken} of {checked.runs} seeds; shown is seed {checked.seed}"
     return f"over {checked.runs} seeds" + (
         f", {checked.broken} of them beyond it" if checked.broken else ""
@@ -76,7 +76,7 @@ def tell_failure(checked: Checked) -> str:
     """Everything there is to say of a budget that is not kept, over several lines."""
     state = (
         "is undecided"
-        if checked.outcome == "inconclusive"
+        if checked.outcome is Outcome.INCONCLUSIVE
         else "is broken"
         if checked.metric
         else "does not hold"
@@ -85,7 +85,7 @@ def tell_failure(checked: Checked) -> str:
     if checked.metric:
         left = say_headroom(checked)
         head += f": observed {say_against(checked)}" + (
-            f", {left}" if left and checked.outcome == "fail" else ""
+            f", {left}" if left and checked.outcome is Outcome.FAIL else ""
         )
     lines = [head, "" if checked.metric else checked.said, checked.because]
     lines += [

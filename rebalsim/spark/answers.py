@@ -10,6 +10,7 @@ from rebalsim import __version__
 from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid, ValueSaid
 from rebalsim.domain.metrics import METRICS, rank_in_sql
 from rebalsim.domain.sweep import Plan
+from rebalsim.domain.verdict import Outcome
 from rebalsim.scenario.grid import digits_of
 from rebalsim.spark.points import Points
 from rebalsim.spark.store import Store
@@ -84,9 +85,9 @@ class Asker:
             budgets=tuple(dict.fromkeys(b.text for b in self.tables.budgets)),
             points=total,
             runs=int(runs),
-            passing=counts.get("pass", 0),
-            failing=counts.get("fail", 0),
-            inconclusive=counts.get("inconclusive", 0),
+            passing=counts.get(Outcome.PASS, 0),
+            failing=counts.get(Outcome.FAIL, 0),
+            inconclusive=counts.get(Outcome.INCONCLUSIVE, 0),
             erring=counts.get("error", 0),
             **self._errors(),
             best=best,

@@ -16,7 +16,7 @@ from rebalsim.domain.metrics import EVERYTHING, METRICS, PHASES
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
 from rebalsim.domain.sweep import Costs
-from rebalsim.domain.verdict import RunVerdict
+from rebalsim.domain.verdict import Outcome, RunVerdict
 from rebalsim.lint.facts import alike, busy_share, work_of
 from rebalsim.spark.schemas import type_of
 
@@ -127,7 +127,11 @@ def overall(judged_: Sequence[Mapping[str, Any]]) -> str:
     """Several verdicts as one; a budget that only warns breaks nothing."""
     verdicts = [j["verdict"] for j in judged_ if j["level"] == "error"]
     return (
-        "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
+        Outcome.FAIL
+        if Outcome.FAIL in verdicts
+        else Outcome.INCONCLUSIVE
+        if Outcome.INCONCLUSIVE in verdicts
+        else Outcome.PASS
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from told import story
 
 from rebalsim.domain.remedy import Patch, Remedy, Turn
+from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
 from rebalsim.reports import to_html, to_json, to_markdown, to_terminal
 from rebalsim.reports.answer_told import MOST_LINES, tell_answer_first
@@ -19,7 +20,7 @@ from rebalsim.reports.view import View
 from rebalsim.scenario.load import load_scenario
 
 STORIES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
-TOO_LONG = BudgetResult("longest_pause <= 10ms", "", "fail", "23 ms")
+TOO_LONG = BudgetResult("longest_pause <= 10ms", "", Outcome.FAIL, "23 ms")
 
 
 def test_the_order_decides_where_no_budget_does() -> None:

@@ -16,6 +16,7 @@ from told import HOSTILE
 
 from rebalsim.analysis.baseline import Change
 from rebalsim.domain.errors import Problem
+from rebalsim.domain.verdict import Outcome
 from rebalsim.outside.text import no_orders
 from rebalsim.reports import (
     check_to_html,
@@ -32,7 +33,7 @@ from rebalsim.reports.view import View
 KEPT = Checked(
     "longest_pause <= 40s",
     "eager",
-    "pass",
+    Outcome.PASS,
     file="a/deploy.yaml",
     line=19,
     column=3,
@@ -48,7 +49,7 @@ KEPT = Checked(
 BROKEN = Checked(
     "rebalances == 0",
     "eager",
-    "fail",
+    Outcome.FAIL,
     file="a/deploy.yaml",
     line=20,
     column=3,
@@ -66,7 +67,7 @@ BROKEN = Checked(
 OPEN = Checked(
     "lag_peak <= 10",
     "cooperative",
-    "inconclusive",
+    Outcome.INCONCLUSIVE,
     file="a/deploy.yaml",
     line=21,
     metric="lag_peak",
@@ -80,7 +81,7 @@ OPEN = Checked(
 WARNED = Checked(
     "duplicates <= 1",
     "cooperative",
-    "fail",
+    Outcome.FAIL,
     "warn",
     "a/deploy.yaml",
     22,
@@ -96,7 +97,7 @@ WARNED = Checked(
 FACT = Checked(
     "at 41s: orders-3 owned by c2",
     "eager",
-    "fail",
+    Outcome.FAIL,
     file="a/deploy.yaml",
     line=24,
     column=5,
@@ -121,7 +122,7 @@ def hostile() -> CheckReport:
     one = Checked(
         HOSTILE,
         HOSTILE,
-        "fail",
+        Outcome.FAIL,
         file=HOSTILE,
         line=1,
         column=1,
@@ -147,7 +148,7 @@ def hostile() -> CheckReport:
         (story,),
         "0",
         Comparison(HOSTILE, (change,), {(HOSTILE, HOSTILE): HOSTILE}, 0.0, (HOSTILE,), HOSTILE),
-        (Flip(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, "pass", "fail", 1),),
+        (Flip(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, Outcome.PASS, Outcome.FAIL, 1),),
         (HOSTILE,),
         (HOSTILE,),
         problems=(HOSTILE,),

@@ -18,6 +18,7 @@ from told import HOSTILE, bounced, hostile, one, story
 
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import (
     to_csv,
     to_html,
@@ -61,7 +62,15 @@ def test_a_comparison_is_as_the_schema_says() -> None:
     made = story("troubles")
     budgets = (
         BudgetResult(
-            "longest_pause <= 1s", "eager", "fail", "3 s", "1 s", "because", "error", "f.yaml", 3
+            "longest_pause <= 1s",
+            "eager",
+            Outcome.FAIL,
+            "3 s",
+            "1 s",
+            "because",
+            "error",
+            "f.yaml",
+            3,
         ),
     )
     document = json.loads(
@@ -273,8 +282,8 @@ def test_markdown_of_hostile_names_is_harmless() -> None:
 
 def test_the_verdict_comes_first() -> None:
     made = story("scale-out")
-    kept = BudgetResult("rebalances <= 2", "eager", "pass", "1")
-    broken = BudgetResult("longest_pause <= 1s", "cooperative", "fail", "3.01 s", line=4)
+    kept = BudgetResult("rebalances <= 2", "eager", Outcome.PASS, "1")
+    broken = BudgetResult("longest_pause <= 1s", "cooperative", Outcome.FAIL, "3.01 s", line=4)
     told = to_markdown.render(Report("t", made.variants, budgets=(kept, broken))).split("\n")
     assert (
         told[2] == "- Take eager: no budget is broken; cooperative breaks longest\\_pause &lt;= 1s."
@@ -288,7 +297,7 @@ def test_the_verdict_comes_first() -> None:
 
 def test_a_pipe_in_a_budget_stays_in_its_cell() -> None:
     text = to_markdown.render(
-        Report("t", story("scale-out").variants, budgets=(BudgetResult("a | b", "", "pass"),))
+        Report("t", story("scale-out").variants, budgets=(BudgetResult("a | b", "", Outcome.PASS),))
     )
     row = next(line for line in text.split("\n") if "a \\|" in line)
     assert row.count("|") - row.count("\\|") == 5

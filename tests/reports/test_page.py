@@ -17,6 +17,7 @@ import pytest
 from builders import trace
 from told import bounced, hostile, one, story
 
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import page_data, to_html
 from rebalsim.reports.packed import BASE, DIGITS, pack
 from rebalsim.reports.page_data import KINDS, data_of, thinned
@@ -274,7 +275,7 @@ def test_budgets_come_with_their_line() -> None:
     budget = BudgetResult(
         "longest_pause <= 1s",
         "cooperative",
-        "fail",
+        Outcome.FAIL,
         "3.01 s",
         "1 s",
         "orders-2 stood still",

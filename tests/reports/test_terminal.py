@@ -9,6 +9,7 @@ import pytest
 from builders import trace
 from told import bounced, hostile, one, story
 
+from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
 from rebalsim.reports import to_terminal
 from rebalsim.reports.names import ascii_of
@@ -108,7 +109,7 @@ def test_budgets_stand_with_their_line() -> None:
     failed = BudgetResult(
         "longest_pause <= 1s",
         "cooperative",
-        "fail",
+        Outcome.FAIL,
         "3.01 s",
         "1 s",
         "orders-2 stood still.",
@@ -120,7 +121,7 @@ def test_budgets_stand_with_their_line() -> None:
         Report(
             report.title,
             report.variants,
-            budgets=(failed, BudgetResult("rebalances <= 2", "eager", "pass", "1")),
+            budgets=(failed, BudgetResult("rebalances <= 2", "eager", Outcome.PASS, "1")),
         ),
         View(),
     )
