@@ -136,9 +136,11 @@ def _has_been_asked_to_stop(a: Findings, m: MemberLife) -> bool:
 
 
 def _is_slow(a: Findings, m: MemberLife) -> bool:
-    """Whether its handler took longer than undisturbed not long ago: between two slow batches it
-    looks like any other.
+    """Whether its handler is slowed down, or took longer than undisturbed not long ago: between two
+    slow batches it looks like any other.
     """
+    if a.horizon_us < _slowed_until(a).get(m.consumer, 0) + _whole_batch_us(a, m.consumer):
+        return True
     last = a.index.last_of(m.consumer, a.horizon_us, ev.HandlerStuck)
     if last < 0 or a.index.events[last].why != "slow":
         return False
@@ -146,6 +148,29 @@ def _is_slow(a: Findings, m: MemberLife) -> bool:
     before = a.index.last_of(m.consumer, at_us - 1, ev.HandlerStuck)
     gap_us = at_us - a.index.events[before].at_us if before >= 0 else 0
     return a.horizon_us - at_us < max(SOON_US, min(3 * gap_us, MINUTE))
+
+
+def _slowed_until(a: Findings) -> dict[str, int]:
+    """Consumer → when the last slowing of its handler ends."""
+    known: dict[str, int] | None = a.workings.get("slowed until")
+    if known is None:
+        known = a.workings["slowed until"] = {}
+        for n in a.index.world:
+            e = a.index.events[n]
+            if type(e) is ev.ScriptActed and e.kind == "Slow":
+                for name in e.targets:
+                    known[name] = max(known.get(name, 0), e.until_us)
+    return known
+
+
+def _whole_batch_us(a: Findings, consumer: str) -> int:
+    """How long a whole batch takes undisturbed: one that was begun while the handler was slow shows
+    that only then.
+    """
+    facts = a.header.consumers.get(consumer)
+    if facts is None or facts.per_record_us <= 0 or facts.max_poll_records <= 0:
+        return 0
+    return int(facts.per_record_us * facts.max_poll_records)
 
 
 def _is_cut(a: Findings, m: MemberLife) -> bool:

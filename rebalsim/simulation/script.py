@@ -85,9 +85,11 @@ class Script:
 
     # ----------------------------------------------------------------------------- told and noticed
 
-    def tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
+    def tell(
+        self, name: str, kind: str, text: str, targets: tuple[str, ...], until_us: int = -1
+    ) -> None:
         """An action takes effect."""
-        self.world.tell(ScriptActed(self.engine.now, name, kind, text, targets))
+        self.world.tell(ScriptActed(self.engine.now, name, kind, text, targets, until_us))
 
     def watch(self, consumer: str, then: Callable[[], object]) -> None:
         """Call this once, when the consumer exits or has been assigned."""

@@ -29,6 +29,7 @@ class ScriptActed:
     kind: str  # the deed's class name: Join, Crash, RollingBounce, …
     text: str
     targets: tuple[str, ...] = ()
+    until_us: int = -1  # when what it does to its targets ends, where nothing else tells that
 
 
 @dataclass(slots=True)

@@ -400,3 +400,19 @@ def test_a_quiet_run_keeps_its_budgets() -> None:
         if m not in kept and measure_budget(a, Budget(m, "<=", 0.0, "x")).value is not None
     }
     assert undecided == {"member_seconds", "last_rebalance_seconds_ago", "poll_idle_ratio_avg"}
+
+
+def test_between_two_slow_batches_that_are_far_apart_nothing_is_decided() -> None:
+    """A record comes every seven seconds or so, and each of its batches takes four times as long:
+    whole pauses lie between them, of which some are longer than the first.
+    """
+    text = """
+topics: {orders: {partitions: 1, rate: 0.15/s}, mails: {partitions: 1, rate: 0.09/s}}
+group: {members: 1, handler: 2s, config: {max.poll.records: 100}}
+script: [{at: 60s, slow: {members: c0, factor: 4, for: 200s}}]
+replay: as-written
+horizon: 300s
+"""
+    trace = play(story_of(text.encode(), "s").check().scenario("as-written"))
+    for cut in (68_500_000, 90_000_000, 255_000_000):
+        nothing_kept_is_broken(analyse(trace, cut), [analyse(trace, cut + 10_000_000)])

@@ -52,10 +52,11 @@ def hang(world: World, name: str, deed: Hang) -> Carried:
 def slow(world: World, name: str, deed: Slow) -> Carried:
     """Batches begun from now on take longer, until it is over; two slowings at a time multiply."""
     struck = _living(world, deed.consumers)
-    world.script.tell(name, "Slow", say_deed(deed), deed.consumers)
+    ends_us = world.engine.now + deed.for_us
+    world.script.tell(name, "Slow", say_deed(deed), deed.consumers, ends_us)
     for consumer in struck:
         consumer.change_pace(consumer.slowness * deed.factor)
-    yield from wait_until(world, world.engine.now + deed.for_us)
+    yield from wait_until(world, ends_us)
     for consumer in struck:
         consumer.change_pace(consumer.slowness / deed.factor)
 
