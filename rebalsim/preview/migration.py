@@ -124,6 +124,43 @@ def _of_policy(move: Move, made: Understood) -> Iterator[str]:
         )
 
 
+# ---- Kafka Streams ----
+def no_road(pairs: Pairs) -> tuple[str, ...]:
+    """Streams applications whose protocol changes under instances that run: nobody takes both."""
+    return tuple(
+        f"{new.name}: no live road leads from group.protocol={before} to {after}: while members of "
+        "the one are in the group those of the other end (InconsistentGroupProtocolException) — "
+        "stop all instances, wait until the group is empty, and start the new ones"
+        for new, before, after in _protocols_of_streams(pairs)
+        if _overlaps(new)
+    )
+
+
+def emptied_first(pairs: Pairs) -> tuple[str, ...]:
+    """… or while all of them are stopped, which leaves a classic group in its own time."""
+    return tuple(
+        f"{new.name}: goes from group.protocol={before} to {after} through an empty group. "
+        "close() leaves no classic group: instances that come before the last old session has run "
+        "out end (InconsistentGroupProtocolException), and in what is played nobody starts them again"
+        for new, before, after in _protocols_of_streams(pairs)
+        if not _overlaps(new) and before != "streams"
+    )
+
+
+def _protocols_of_streams(pairs: Pairs) -> Iterator[tuple[Play, str, str]]:
+    for old, new in pairs:
+        if old is None or new is None or new.client.value != "streams":
+            continue
+        before, after = _protocol(old), _protocol(new)
+        if before != after:
+            yield new, before, after
+
+
+def _protocol(play: Play) -> str:
+    told = play.consumer.settings.get("group.protocol") if play.consumer else None
+    return str(told.value).lower() if told is not None and told.known else "classic"
+
+
 # ---- what it is ----
 def told(moves: list[Move]) -> tuple[str, ...]:
     """Each migration in a sentence or two."""

@@ -96,11 +96,12 @@ def preview(
         tuple(_figures(rolled, before_day, after_day)),
         rolled.judge.checked() if rolled.judge is not None else (),
         tuple(_advice(after_day.story)) if advise else (),
-        _assumed(new, ["image_pull"] if any(pulls(o, n) for o, n in both) else []),
+        _assumed(new, _asked_besides(both, new)),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
-        migration.refusals(moves, new.made),
+        (*migration.refusals(moves, new.made), *migration.no_road(pairs)),
         (
             *migration.told(moves),
+            *migration.emptied_first(pairs),
             *scaled,
             *connect.notes(connectors),
             *_notes(both, new, restarting),
@@ -196,6 +197,13 @@ def _figures(rolled: Runs, before: Runs, after: Runs) -> list[Figure]:
             continue  # of a Streams application no lag is known
         found.append(Figure(figures.title_of(name), *(figures.say(name, v) for v in values)))
     return found
+
+
+def _asked_besides(both: Pairs, new: Side) -> list[str]:
+    """What is asked for because of what is played: the pull of a new image, a topology's stores."""
+    pull = ["image_pull"] if any(pulls(old, new) for old, new in both) else []
+    has_stores = any(is_streams(play, new.plays) for play in new.plays)
+    return [*(["stores"] if has_stores else []), *pull]
 
 
 def _assumed(new: Side, more: list[str]) -> tuple[str, ...]:

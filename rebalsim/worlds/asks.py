@@ -67,6 +67,13 @@ QUESTIONS: dict[str, Question] = {
             "no file here tells",
         ),
         Question(
+            "stores",
+            "which topics each sub-topology reads, and how large its stores are",
+            "Topology.describe(), and du -sh of state.dir",
+            "one step without a store, so no restoration",
+            "the code and the disks know",
+        ),
+        Question(
             "client_version",
             "the client library's version",
             "the dependency file, or the log line `Kafka version: …`",

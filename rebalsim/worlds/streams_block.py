@@ -5,15 +5,14 @@ are settings, and what its files never tell (topology and stores) is asked for.
 from __future__ import annotations
 
 from rebalsim.scenario.streams_language import STREAMS_CONFIG
+from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.words import milliseconds
 
 _PLAYED_OF_LIFE = ("start", "stop", "grace")
 Lines = list[tuple[str, str]]
-_STORES = (
-    "ASK: which topics each sub-topology reads, and how large its stores are: Topology.describe(), "
-    "and du -sh of state.dir · assumed: one step without a store, so no restoration"
-)
+_ASKED = QUESTIONS["stores"]
+_STORES = f"ASK: {_ASKED.what}: {_ASKED.how} · assumed: {_ASKED.assumed}"
 
 
 def is_streams(play: Play, plays: list[Play]) -> bool:

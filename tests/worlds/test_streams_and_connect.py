@@ -196,6 +196,18 @@ def test_a_preview_tells_tasks_first_where_only_connect_is_rolled() -> None:
     assert before.startswith("3") and after.startswith("1 m")
 
 
+@pytest.mark.plain
+def test_a_preview_knows_that_no_live_road_leads_to_the_streams_protocol() -> None:
+    variable = "        - {name: SPRING_KAFKA_STREAMS_PROPERTIES_GROUP_PROTOCOL, value: streams}\n"
+    told = previewed(STREAMS, STREAMS + variable)
+    assert "no live road leads from group.protocol=classic to streams" in told.verdict
+    deployment = STREAMS.replace("StatefulSet", "Deployment")
+    emptied = deployment.replace("spec:\n", "spec:\n  strategy: {type: Recreate}\n", 1) + variable
+    told = previewed(deployment, emptied)
+    assert not told.refused and any("through an empty group" in note for note in told.notes)
+    assert any("how large its stores are" in line for line in told.assumed)
+
+
 def test_a_sink_connector_has_no_pods_that_an_apply_would_restart_or_not() -> None:
     one, other = (understand([("connect.yaml", text)]) for text in (CONNECT, CONNECT + "\n"))
     assert set(restarts(one, other)) == {"KafkaConnect/hub"}
