@@ -12,6 +12,7 @@ from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE
 
+IN_BAD_SEEDS = "in bad seeds"  # what a change breaks there only
 TENTH = 0.1  # less than a tenth is no gain, and no price
 LEAST = {  # what is below this is nothing, whatever share of something else it is
     "longest_pause": 20_000.0,
@@ -76,7 +77,11 @@ def outcome_of(
     if action and not any(is_less(name, after, before) for name in of_action(action)):
         return None
     bad_before, bad_after = played.over(seeds, 95), other.over(seeds, 95)
-    breaks = tuple(b.text for b in played.budgets if _breaks(b, bad_before, bad_after))
+    breaks = tuple(
+        b.text if _breaks(b, bad_before, after) else f"{b.text} {IN_BAD_SEEDS}"
+        for b in played.budgets
+        if _breaks(b, bad_before, bad_after)
+    )
     gains = tuple(
         name
         for name in wanted

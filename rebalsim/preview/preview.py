@@ -23,7 +23,7 @@ from rebalsim.worlds.explained import nothing_consumes
 from rebalsim.worlds.groups import Play
 from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
 from rebalsim.worlds.streams_block import is_streams, settings_of
-from rebalsim.worlds.to_scenario import budgets_of, plays_of
+from rebalsim.worlds.to_scenario import budgets_of, partitions_of, plays_of
 from rebalsim.worlds.understand import understand
 from rebalsim.worlds.understood import Understood
 
@@ -217,10 +217,22 @@ def _assumed(new: Side, more: list[str]) -> tuple[str, ...]:
 
 
 def _taken_for(new: Side, word: str, otherwise: str) -> str:
-    """What was assumed; how long a pod takes to start differs from client to client."""
+    """What was assumed: how long a pod takes to start differs from client to client, and partitions
+    may be told of a topic whose name alone was assumed.
+    """
+    if word == "partitions":
+        return _partitions_taken(new) or otherwise
     if word != "start_time":
         return otherwise
     return joined(list(dict.fromkeys(p.drawn_start() for p in new.plays)))
+
+
+def _partitions_taken(new: Side) -> str:
+    topics = list(dict.fromkeys(t for p in new.plays for t in p.topics))
+    counts = {t: partitions_of(new.made, t)[0] for t in topics}
+    if len(set(counts.values())) < 2:
+        return "".join(str(n) for n in set(counts.values()))
+    return joined([f"{n} of {t}" for t, n in counts.items()])
 
 
 def _notes(both: Pairs, new: Side, restarting: dict[str, bool]) -> tuple[str, ...]:

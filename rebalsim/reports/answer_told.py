@@ -226,19 +226,24 @@ def _shared(report: Report, chosen: Choice) -> str:
     said = f"{noun_of(cause)} is the longest pause"
     said = said[0].upper() + said[1:] if said.startswith(("what", "the")) else said
     if len(pauses) > 1:
-        said += f" in {_count(report)} ({_most_of(pauses)})"
+        said += f" in {_count(report)} ({_most_of(report, pauses)})"
     best = _best_remedy([report.variants[i] for i in chosen.places])
     if best is None or _is_cured(report):
         return f"{said}." if len(pauses) > 1 else ""
     return f"{said}; fix that first: {tell_patch(best.patch)} ({_gain(best)})."
 
 
-def _most_of(pauses: Sequence[Pause]) -> str:
-    """`5 m of 6 m 2 s stuck`: what the longest of these pauses mostly was."""
+def _most_of(report: Report, pauses: Sequence[Pause]) -> str:
+    """`5 m of 6 m 2 s stuck`: what the longest of these pauses mostly was; and whose it is, where
+    the others' are shorter.
+    """
     longest = max(pauses, key=lambda p: p.length_us)
     phase = max(longest.phases, key=lambda phase: phase.length_us)
     of = f"{say_duration(phase.length_us)} of {say_duration(longest.length_us)}"
-    return f"{of} {phase.kind.value}"
+    if alike(min(p.length_us for p in pauses), longest.length_us):
+        return f"{of} {phase.kind.value}"
+    whose = report.variants[pauses.index(longest)].name
+    return f"{of} {phase.kind.value} under {safe(whose)}"
 
 
 def _best_remedy(variants: Sequence[VariantReport]) -> Remedy | None:

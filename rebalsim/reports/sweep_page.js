@@ -34,7 +34,7 @@
     if (unit === "money") return `${thousands(value * 730)} ${D.currency}`;
     return thousands(value, 2);
   }
-  const title = (metric) => (D.units[metric] === "money" ? `cost a month (${D.currency})` : metric.replaceAll("_", " "));
+  const title = (metric) => (D.units[metric] === "money" ? `cost a month (${D.currency})` : D.titles[metric] ?? metric.replaceAll("_", " "));
   const seedsSay = D.percentile === null ? "worst seed" : `p${D.percentile} of seeds`;
 
   // ---------------------------------------------------------------- points
@@ -210,7 +210,7 @@
     const [mx, my] = D.objectiveMetrics;
     const list = points.filter((p) => p.w !== "error" && p.o[0] !== null && p.o[1] !== null);
     if (!list.length) { box.append(make("p", { class: "dim" }, "No point has a result.")); return; }
-    const g = plot(540, 330, list.map((p) => p.o[0]), list.map((p) => p.o[1]), (v) => say(mx, v), (v) => say(my, Math.max(0, v)), title(mx), D.objectives[1].replaceAll("_", " "),
+    const g = plot(540, 330, list.map((p) => p.o[0]), list.map((p) => p.o[1]), (v) => say(mx, v), (v) => say(my, Math.max(0, v)), title(mx), D.objectives[1].replace(my, title(my)),
       unitOf(mx, Math.max(...list.map((p) => p.o[0]))), unitOf(my, Math.max(...list.map((p) => p.o[1]))));
     const front = list.filter((p) => p.f).sort((a, b) => a.o[0] - b.o[0]);
     g.svg.append(draw("polyline", { class: "front", points: front.map((p) => `${g.X(p.o[0])},${g.Y(p.o[1])}`).join(" ") }));
@@ -280,8 +280,8 @@
     D.objectives.forEach((o, i) => list.append(make("dt", {}, D.units[D.objectiveMetrics[i]] === "money" ? "cost a month" : o), make("dd", {}, say(D.objectiveMetrics[i], p.o[i]))));
     if (p.u) list.append(make("dt", {}, "fullest member"), make("dd", { class: p.u > 1 ? "bad" : null }, `busy ${(p.u * 100).toFixed(0)} % of its time, before anything happens${p.u > 1 ? ": its lag grows for ever" : ""}`));
     if (p.r !== null) list.append(make("dt", {}, "seeds within budgets"), make("dd", {}, `${(p.r * 100).toFixed(0)} % of ${p.k}`));
-    box.append(list);
-    box.append(table(["metric", "p50 of seeds", "p95", "worst"], D.metrics.map((m, i) => [title(m), ...p.m[i].map((v) => say(m, v))])));
+    const figures = table(["metric", "p50 of seeds", "p95", "worst"], D.metrics.map((m, i) => [title(m), ...p.m[i].map((v) => say(m, v))]));
+    box.append(make("div", { class: "beside" }, list, figures));
     const run = `rebalsim replay ${D.out} --run ${p.n}-${D.variants[p.v]}-${D.firstSeed}`;
     const copy = make("button", { type: "button", onclick: () => { navigator.clipboard?.writeText(run); copy.textContent = "copied"; } }, "copy");
     box.append(make("p", { class: "dim" }, "Play it again as a timeline: ", copy), make("pre", { id: "replay" }, run));

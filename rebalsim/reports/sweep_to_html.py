@@ -17,6 +17,7 @@ from typing import Any
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.reports import figures
 from rebalsim.reports.page_tables import text as text_of
 from rebalsim.reports.sweep_words import verdict_sentence
 
@@ -87,7 +88,7 @@ def _moves(answer: Answer) -> str:
     """The tornado; nothing where nothing moves the main metric."""
     if not answer.tornado:
         return ""
-    heading = f"What moves {text_of(answer.main_metric.replace('_', ' '))}"
+    heading = f"What moves {text_of(figures.title_of(answer.main_metric))}"
     mean = "The mean over all points that have the value where it is lowest, and highest."
     return _panel("tornado", heading, f'<p class="dim">{mean}</p>')
 
@@ -128,6 +129,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "limits": limits,
         "metrics": known,
         "units": units,
+        "titles": {m: figures.title_of(m) for m in units if m in METRICS},
         "main": answer.main_metric,
         "percentile": answer.main_percentile,
         "currency": answer.currency,

@@ -229,19 +229,22 @@ def _topics(draft: Draft, made: Understood, plays: list[Play], more: list[str]) 
     draft.add("topics:")
     asked = QUESTIONS["partitions"]
     for topic in topics:
-        told = made.topics.get(topic, {}).get("partitions")
-        least = max((g.partitions.get(topic, 0) for g in made.listed.groups.values()), default=0)
+        count, why, is_assumed = partitions_of(made, topic)
         draft.add(f"  {name_of(topic)}:")
-        if told is not None and told.known:
-            draft.add(f"    partitions: {told.value}", told.source)
-        elif least:
-            draft.add(
-                f"    partitions: {least}", "a listing: at least so many, of those with commits"
-            )
-        else:
-            count, why = _assumed_partitions(made)
-            draft.add(f"    partitions: {count}", f"ASK: {asked.what}: {asked.how} · assumed {why}")
+        said = f"ASK: {asked.what}: {asked.how} · assumed {why}" if is_assumed else why
+        draft.add(f"    partitions: {count}", said)
         _rate(draft, made)
+
+
+def partitions_of(made: Understood, topic: str) -> tuple[int, str, bool]:
+    """A topic's partitions, where the number is from, and whether it is assumed."""
+    told = made.topics.get(topic, {}).get("partitions")
+    if told is not None and told.known:
+        return int(told.value), told.source, False
+    least = max((g.partitions.get(topic, 0) for g in made.listed.groups.values()), default=0)
+    if least:
+        return least, "a listing: at least so many, of those with commits", False
+    return *_assumed_partitions(made), True
 
 
 def _assumed_partitions(made: Understood) -> tuple[int, str]:

@@ -169,6 +169,27 @@ def test_a_change_that_puts_the_story_off_beyond_the_horizon_is_no_remedy() -> N
     assert outcome_of(played, slower, (1,), ("longest_pause", "partition_seconds")) is None
 
 
+def test_a_budget_that_breaks_in_bad_seeds_alone_is_told_so() -> None:
+    from rebalsim.advice.judging import IN_BAD_SEEDS, outcome_of
+    from rebalsim.advice.trial import Played
+
+    story = story_of(DEPLOY + 'budgets: {rebalances: "<= 5"}\n')
+    [budget] = story.scenario("cooperative").budgets
+
+    def played(pause: float, rebalances: list[float]) -> Played:
+        figures = {
+            seed: {"longest_pause": pause, "rebalances": many, "kept": 1.0, "acted": 1.0}
+            for seed, many in enumerate(rebalances)
+        }
+        return Played(story, "cooperative", (budget,), figures=figures)
+
+    before = played(60e6, [1.0] * 20)
+    seldom = outcome_of(before, played(6e6, [2.0] * 17 + [9.0] * 3), range(20), ("longest_pause",))
+    always = outcome_of(before, played(6e6, [9.0] * 20), range(20), ("longest_pause",))
+    assert seldom is not None and seldom.breaks == (f"{budget.text} {IN_BAD_SEEDS}",)
+    assert always is not None and always.breaks == (budget.text,)
+
+
 def test_a_patch_that_makes_no_story_is_passed_over() -> None:
     from rebalsim.advice.trial import Played, changed
 

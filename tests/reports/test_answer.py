@@ -4,6 +4,7 @@ what decides between them, and how sure that is.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +73,18 @@ def test_what_all_variants_share_is_told_with_what_most_of_it_was() -> None:
     assert "c2's stuck handler (hang-2) is the longest pause in both (20.0 s of 20.1 s stuck)." in (
         said
     )
+
+
+def test_where_the_shared_pause_is_longer_in_one_it_is_told_in_which() -> None:
+    report = story("troubles")
+    first, second = report.variants
+    longest = max(second.analysis.pauses, key=lambda p: p.length_us)
+    shorter = replace(longest, ended_us=longest.started_us + longest.length_us * 2 // 3)
+    others = tuple(p for p in second.analysis.pauses if p.length_us < shorter.length_us)
+    quicker = copy(second.analysis)
+    quicker.pauses = (*others, shorter)
+    said = tell_answer_first(replace(report, variants=(first, replace(second, analysis=quicker))))
+    assert any(f"of 20.1 s stuck under {first.name})" in line for line in said)
 
 
 def test_it_does_not_matter_here_is_an_answer() -> None:

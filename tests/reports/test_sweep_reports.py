@@ -21,6 +21,7 @@ import pytest
 from rich.console import Console
 
 from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid, ValueSaid
+from rebalsim.reports import figures
 from rebalsim.reports.sweep_to_html import render as render_html
 from rebalsim.reports.sweep_to_json import render as render_json
 from rebalsim.reports.sweep_to_markdown import render as render_markdown
@@ -461,6 +462,14 @@ def test_the_picture_takes_the_other_axes_from_the_best_and_colours_words() -> N
     assert picture.count('fill="#1a7f4b"') == 8 and picture.count('fill="#b3261e"') == 2
     nothing = render_svg(replace(base, axes=(), heat=()))
     assert "A heat map needs an axis with listed values." in nothing
+
+
+def test_a_metric_has_one_title_on_every_page() -> None:
+    data = re.search(r'id="data">(.*?)</script>', render_html(answer()), re.DOTALL)
+    assert data is not None
+    told = json.loads(data[1])["titles"]
+    assert told and all(title == figures.title_of(name) for name, title in told.items())
+    assert any(title != name.replace("_", " ") for name, title in told.items())
 
 
 def test_a_page_has_no_panel_without_content_and_the_cheaper_one_is_held_against_the_first() -> (
