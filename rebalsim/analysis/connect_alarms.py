@@ -62,7 +62,7 @@ def _both_held(index: Index, holdings: Holdings, group: str) -> Iterator[Copy]:
 
 
 def _awake_from(index: Index, holding: Holding, at_us: int) -> int:
-    """When its process, if it was frozen at that instant, went on."""
+    """From when on the holder's process was awake: that instant, or the end of its freeze."""
     is_frozen = False
     for n in index.by_consumer.get(holding.consumer, NOTHING):
         e = index.events[n]
@@ -76,7 +76,7 @@ def _awake_from(index: Index, holding: Holding, at_us: int) -> int:
 
 
 def _given_up(index: Index, group: str) -> Iterator[Copy]:
-    """A task that was forgotten runs on until its code returns."""
+    """Tasks that a worker gave up waiting for, and whose code ran on beside the next owner's."""
     for worker, numbers in index.by_consumer.items():
         if index.group_of.get(worker) != group:
             continue

@@ -84,7 +84,7 @@ class ClusterCauses:
         return ended[-1] if ended else -1
 
     def behind(self, kind: CauseKind, consumer: str, at_us: int) -> Told:
-        """The same, or what was behind it."""
+        """This cause of a cluster's round, or the cause of the earlier round that made it necessary."""
         if not self.workers:
             return kind, consumer, at_us
         told = self._known.get((kind, consumer, at_us))

@@ -85,7 +85,7 @@ def recut(index: Index, p: Pause, cuts: Sequence[Cut], delays: Sequence[Window])
 
 
 def _delayed(cut: Cut, ended: int, delays: Sequence[Window], lost: str) -> list[Cut]:
-    """The wait, with what of it lies within a delay as that."""
+    """The wait, cut so that what of it lies within a scheduled delay is a phase of its own."""
     found = []
     at = cut.at_us
     first = max(0, bisect_right(delays, at, key=lambda w: w[0]) - 1)
@@ -105,7 +105,7 @@ def _delayed(cut: Cut, ended: int, delays: Sequence[Window], lost: str) -> list[
 
 
 def _joined(cuts: Sequence[Cut]) -> list[Cut]:
-    """Neighbours of one of a task's kinds, and for the same worker, are one."""
+    """Neighbouring cuts of one kind of task's phase, and of the same worker, become one."""
     found: list[Cut] = []
     for cut in cuts:
         last = found[-1] if found else None

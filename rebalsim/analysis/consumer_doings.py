@@ -17,7 +17,7 @@ from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
 
 QUICK_US = 50_000  # a commit and a request take no longer, where nothing else keeps the poll thread
-TIMERS = {  # that a member was removed by
+TIMERS = {  # why a member was removed → the timer that ran out
     "session-expired": Timer.SESSION,
     "not-rejoined": Timer.REBALANCE_TIMEOUT,
     "rebalance-timeout": Timer.REBALANCE_TIMEOUT,
@@ -53,8 +53,8 @@ class Doings:
         self.groups: dict[str, Memberships] = {}
         self.uncoordinated: dict[str, list[tuple[int, int]]] = {}
 
-    def places(self, group: str) -> Memberships:
-        """Who had a place in the group, by the coordinator's word."""
+    def memberships_of(self, group: str) -> Memberships:
+        """Who was a member of the group and when, by the coordinator's word."""
         found = self.groups.get(group)
         if found is None:
             found = self.groups[group] = Memberships(self.index, group)
@@ -72,7 +72,7 @@ class Doings:
         return doing, since, event
 
     def until(self, consumer: str, at_us: int) -> int:
-        """When that ended; −1 if it never did."""
+        """When the consumer stopped doing what it did at that instant; −1 if it never did."""
         changes = self._changes(consumer)
         place = bisect_right(changes, at_us, key=lambda c: c[0])
         return changes[place][0] if place < len(changes) else -1
@@ -165,7 +165,7 @@ class Doings:
         """
         removal = self.index.events[event]
         was = (
-            self.places(removal.group).of(removal.member_id)
+            self.memberships_of(removal.group).of(removal.member_id)
             if type(removal) is ev.MemberRemoved
             else None
         )

@@ -133,7 +133,7 @@ class EpochFinder:
         self.registered[consumer] = None
         if not self.is_told and epoch > self.epoch:
             self._target(at, epoch, number)
-        self._settle(at, consumer)
+        self._note_reached(at)
 
     def _poll_expired(self, number: int, e: ev.PollExpired) -> None:
         self.overran[e.consumer] = None
@@ -195,7 +195,7 @@ class EpochFinder:
             self._target(e.at_us, e.epoch, number)
         if e.after in ("RECONCILING", "STABLE") and e.epoch > 0:
             self.member_epoch[e.consumer] = max(e.epoch, self.member_epoch.get(e.consumer, 0))
-        self._settle(e.at_us, e.consumer)
+        self._note_reached(e.at_us)
 
     def _group_state(self, number: int, e: ev.GroupStateChanged) -> None:
         if e.after == "Stable" and self.targets and self.targets[-1].stable_us < 0:
@@ -213,10 +213,11 @@ class EpochFinder:
         if not self.targets or e.callback != "assigned":
             return
         r = self.targets[-1]
+        # a member that came after the group was stable takes back what it had
         if r.stable_us < 0 or self.added_us.get(e.consumer, -1) <= r.stable_us:
-            r.settled_us = max(r.settled_us, e.at_us)  # else it has come back to what it had
+            r.settled_us = max(r.settled_us, e.at_us)
 
-    def _settle(self, at: int, consumer: str) -> None:
+    def _note_reached(self, at: int) -> None:
         """The target is reached once every member is at its epoch and reconciles nothing."""
         if self.targets and self.targets[-1].stable_us < 0 and not self.busy and self.member_epoch:
             r = self.targets[-1]

@@ -91,7 +91,7 @@ class Findings:
         """
         found = find_pauses(self.trace, self.horizon_us)
         for pause in found:
-            pause._teller = self._tell
+            pause._teller = self._story_of
         return found
 
     @cached_property
@@ -111,8 +111,8 @@ class Findings:
         of_tasks = self.worker_groups
         return [p for p in self.pauses if p.group in of_tasks] if of_tasks else []
 
-    def _tell(self, pause: Pause) -> Story:
-        return self._storyteller.tell(pause)
+    def _story_of(self, pause: Pause) -> Story:
+        return self._storyteller.story_of(pause)
 
     @cached_property
     def _storyteller(self) -> Storyteller:
@@ -130,7 +130,7 @@ class Findings:
 
     @cached_property
     def _rounds(self) -> dict[str, list[Rebalance]]:
-        """The same before they are marked."""
+        """All rounds by group, before those of a first settling are marked."""
         found = {}
         for group in self.groups:
             finder = RoundFinder(self.index, self.header, group)

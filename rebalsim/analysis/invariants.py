@@ -96,7 +96,7 @@ class _Check:
         self.had: dict[str, dict[str, int]] = {}
         self.asked: dict[str, int] = {}  # consumer → when it sent its last JoinGroup
         self.valid: dict[str, None] = {}  # who is a member in good standing
-        # whom the group has struck off since it last took him on
+        # members that the group has removed since it last added them
         self.removed: dict[str, None] = {}
         # Under the consumer protocol: who has left, was fenced, or joins again. An assignment that
         # its application had not come to before is applied nevertheless (Kafka 4.3.1,

@@ -10,7 +10,11 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import MINUTE, SECOND
 
-BACK_US = (SECOND, 10 * SECOND, MINUTE)  # lag that is higher than it was so long ago rises
+BACK_US = (
+    SECOND,
+    10 * SECOND,
+    MINUTE,
+)  # lag rises where it is higher than at each of these times before
 NEAR = 0.5
 Keys = Sequence[tuple[str, Partition]]
 
@@ -55,6 +59,6 @@ def lag_at(a: Findings, key: tuple[str, Partition], at_us: int) -> float:
 
 
 def usual(a: Findings, key: tuple[str, Partition]) -> float:
-    """A second's arrivals: what is on its way at any time."""
+    """How many records are on their way at any time: those of a second."""
     arrivals = a.lag_book.arrivals_of(key[1])
     return max(arrivals.rate(a.horizon_us) * 1e6 if arrivals is not None else 0.0, 1.0)

@@ -70,7 +70,7 @@ def _stretches(a: Findings) -> Iterator[tuple[int, int]]:
 
 
 def _restore_time_from(how: str) -> Measure:
-    """Its share of `restore_time`."""
+    """What restorations of this kind contribute to `restore_time`."""
     return _of_streams(
         lambda a, s: sum(
             _within(s, e.began_us, e.at_us) for e in _restorations(a, s) if e.how == how
@@ -85,7 +85,9 @@ def _copies(a: Findings, s: Selection) -> Iterator[Copy]:
 
 
 def _catch_up(a: Findings, s: Selection) -> Value:
-    """A copy that is never caught up counts until it ended, or the story did."""
+    """The longest catching up of a copy; one that never caught up counts until it, or the
+    story, ended.
+    """
     return max(
         (
             _within(s, copy.started_us, copy.ended_us if caught is None else caught)
@@ -111,7 +113,7 @@ def _cold_tasks(a: Findings, s: Selection) -> dict[tuple[str, str], list[tuple[i
 
 
 def _most_without(a: Findings, s: Selection) -> Value:
-    """At any one time."""
+    """The most tasks that were without a warm copy at the same time."""
     spans = [span for spans in _cold_tasks(a, s).values() for span in spans]
     return max((sum(b <= at < e for b, e in spans) for at, _ in spans), default=0)
 

@@ -27,7 +27,7 @@ def _longest(a: Findings, s: Selection) -> Value:
 
 
 def _most_at_once(a: Findings, s: Selection) -> Value:
-    """Of instants at which one begins, that with the most under way."""
+    """How many tasks stood still at the same time, at most."""
     moments = sorted(
         (at, step) for p in task_pauses(a, s) for at, step in ((p.started_us, 1), (p.ended_us, -1))
     )

@@ -168,7 +168,9 @@ def _of_a_second(metric: str, usually: Sequence[float]) -> float:
 
 
 def _least_step(metric: str, usually: Sequence[float]) -> float:
-    """A record a partition, or what one batch may come later than another."""
+    """How far the metric moves at least: a record a partition, or the time by which one batch may
+    come later than another.
+    """
     return SECOND / 100 if metric in _OF_AGES else len(usually)
 
 

@@ -11,8 +11,8 @@ from rebalsim.trace.trace import ConsumerFacts
 UNKNOWN_CONSUMER = ConsumerFacts(group="")
 
 
-class Taker:
-    """What the pass knows of one consumer."""
+class ConsumerState:
+    """What the search for pauses knows of one consumer."""
 
     __slots__ = (
         "awaits",
@@ -35,7 +35,7 @@ class Taker:
         "returned_us",
     )
 
-    def __init__(self, name: str, group: Shares, facts: ConsumerFacts) -> None:
+    def __init__(self, name: str, group: GroupState, facts: ConsumerFacts) -> None:
         self.name = name
         self.group = group
         self.is_auto_commit = facts.is_auto_commit is not False
@@ -51,8 +51,8 @@ class Taker:
         self.callback_us = self.callback_event = -1
 
 
-class Shares:
-    """What the pass knows of one group's partitions."""
+class GroupState:
+    """What the search for pauses knows of one group's partitions."""
 
     __slots__ = ("configured", "name", "open", "owner", "ready", "resumed", "taker")
 
@@ -63,7 +63,7 @@ class Shares:
         self.taker: dict[Partition, str] = {}  # who takes its records now
         self.open: dict[Partition, Pause] = {}
         self.ready: dict[Partition, tuple[int, int]] = {}
-        # its owner went on with others of its partitions then, and may come to this one
+        # when its owner went on with others of its partitions, and may come to this one
         self.resumed: dict[Partition, tuple[int, int]] = {}
 
     def is_there(self, p: Partition) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rebalsim.analysis.arrivals import Arrivals
-from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, Shares, Taker
+from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, ConsumerState, GroupState
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.pause_start import PauseStart
@@ -48,8 +48,8 @@ class PauseFinder:
         self.trace = trace
         self.horizon_us = horizon_us
         self.pauses: list[Pause] = []
-        self.consumers: dict[str, Taker] = {}
-        self.groups: dict[str, Shares] = {}
+        self.consumers: dict[str, ConsumerState] = {}
+        self.groups: dict[str, GroupState] = {}
         self.partitions = {name: facts.partitions for name, facts in trace.header.topics.items()}
         self.ends_at_callback = _ends_at_callback(trace)
         self.silent = {
@@ -76,20 +76,25 @@ class PauseFinder:
 
     # ------------------------------------------------------------------------------------------ who
 
-    def _consumer(self, name: str) -> Taker:
+    def _consumer(self, name: str) -> ConsumerState:
         found = self.consumers.get(name)
         if found is None:
             facts = self.trace.header.consumers.get(name, UNKNOWN_CONSUMER)
             group = self.groups.get(facts.group)
             if group is None:
-                group = self.groups[facts.group] = Shares(facts.group)
-            found = self.consumers[name] = Taker(name, group, facts)
+                group = self.groups[facts.group] = GroupState(facts.group)
+            found = self.consumers[name] = ConsumerState(name, group, facts)
         return found
 
     # --------------------------------------------------------------------------------- pauses begin
 
     def _stop(
-        self, c: Taker, partitions: Iterable[Partition], at: int, why: PauseStart, number: int
+        self,
+        c: ConsumerState,
+        partitions: Iterable[Partition],
+        at: int,
+        why: PauseStart,
+        number: int,
     ) -> None:
         """The consumer stopped taking these partitions' records."""
         group, name = c.group, c.name
@@ -222,7 +227,7 @@ class PauseFinder:
         for p in [p for p in group.open if not group.is_there(p)]:
             self._close(group.open.pop(p), e.at_us, number, "")
 
-    def _is_awaited(self, group: Shares, topic: str) -> bool:
+    def _is_awaited(self, group: GroupState, topic: str) -> bool:
         """Does a member subscribe to the topic, which was not there until now?"""
         return any(
             topic in c.awaits and c.is_assigned and c.group is group
@@ -284,7 +289,7 @@ class PauseFinder:
                 ):
                     group.resumed[p] = e.at_us, number
 
-    def _is_ready(self, c: Taker, p: Partition) -> bool:
+    def _is_ready(self, c: ConsumerState, p: Partition) -> bool:
         """The new owner knows where to read the partition."""
         ready = c.group.ready.get(p)
         return ready is not None and ready[0] > c.group.open[p].started_us
@@ -305,7 +310,7 @@ class PauseFinder:
         if self.ends_at_callback and e.callback == "assigned":
             self._resume(c, e.partitions, e.at_us, number)
 
-    def _hold_up(self, c: Taker, until: int, number: int) -> None:
+    def _hold_up(self, c: ConsumerState, until: int, number: int) -> None:
         """Kept partitions stood still while the poll thread was in a long callback."""
         group = c.group
         for p in c.holds:
@@ -338,7 +343,9 @@ class PauseFinder:
             number,
         )
 
-    def _resume(self, c: Taker, partitions: Iterable[Partition], at: int, number: int) -> None:
+    def _resume(
+        self, c: ConsumerState, partitions: Iterable[Partition], at: int, number: int
+    ) -> None:
         """The consumer takes these again, as far as such a trace can tell."""
         group = c.group
         for p in partitions:

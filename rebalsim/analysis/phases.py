@@ -28,8 +28,8 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import TraceHeader
 
-# position look-up, connections, and a Fetch in flight to wait for take less: longer, and the owner
-# did not poll
+# Looking up the position, connecting, and waiting for a Fetch that is under way take less than this.
+# Where the first records took longer, the owner did not poll.
 SLOW_FETCH_US = 1_000_000
 
 
@@ -75,7 +75,7 @@ class Storyteller:
         self.known: dict[tuple[object, ...], Story] = {}
         self.barriers: dict[tuple[int, int], Told] = {}
 
-    def tell(self, p: Pause) -> Story:
+    def story_of(self, p: Pause) -> Story:
         """The story of a pause, shared with those that have the same."""
         key = (
             p.group,
@@ -479,7 +479,7 @@ class Storyteller:
             return None
         dead = [
             place
-            for place in self.doings.places(p.group).dead_at(max(began, ended - 1))
+            for place in self.doings.memberships_of(p.group).dead_at(max(began, ended - 1))
             if place.from_us <= r.barrier_us
         ]
         leader = next((place for place in dead if place.consumer == r.leader), None)

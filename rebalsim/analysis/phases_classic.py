@@ -46,7 +46,7 @@ REMOVALS = frozenset(
         "fenced",
         "rebalance-timeout",
     )
-)  # of a member, for good
+)  # why a member is removed for good
 STARTS = {
     "revoked": "revoking",
     "lost": "revoking",
@@ -306,7 +306,7 @@ class ClassicWalk:
         if last is not None and last.kind is kind and last.consumer == consumer and last.round is r:
             return
         evidence = (number,) if number >= 0 else ()
-        # what lasted no time is forgotten, but for its evidence
+        # a phase without length is dropped; its evidence stays
         if last is not None and last.at_us == at:
             self.cuts.pop()
             evidence = tuple(dict.fromkeys((*last.evidence, *evidence)))

@@ -138,7 +138,7 @@ class ConsumerWalk:
                 self._was_no_member(cut, ended)
 
     def _went_to_another(self, cut: Cut, ended: int, told: str, number: int) -> None:
-        """Somebody was told of it first, and left."""
+        """Another member was told to take the partition first, and left before it did."""
         ends = (ev.PollExpired, ev.LeaveSent, ev.ConsumerExited, ev.MemberRemoved, ev.MemberReset)
         left = self._next(told, number, ends, ended)
         events = self.index.events
@@ -148,7 +148,7 @@ class ConsumerWalk:
             self.cuts.append(Cut(events[left].at_us, PhaseKind.PICKUP, cut.consumer, None, (left,)))
 
     def _was_no_member(self, cut: Cut, ended: int) -> None:
-        """It was away until it was added, if it was added meanwhile."""
+        """If the owner became a member only within this cut, it was away until then."""
         added = self.index.last_of(cut.consumer, ended, ev.MemberAdded)
         at_us = self.index.events[added].at_us if added >= 0 else -1
         if at_us <= cut.at_us:

@@ -61,7 +61,9 @@ def _peak_of_one_moves_by(a: Findings, s: Selection) -> float:
 
 
 def _end_moves_by(a: Findings, s: Selection) -> float:
-    """Of a window that ends before observation does."""
+    """By how much redrawn lines may move the lag at the end of a window that ends before
+    observation does.
+    """
     if s.until_us is None or s.until_us >= a.horizon_us:
         return 0.0
     by = sum(_moves_by(a, key, s.until_us) for key in selected_keys(a, s))

@@ -304,7 +304,7 @@ class RoundFinder:
         m = self._member(e.consumer)
         r = m.round
         if r is None or e.callback == "lost" or not m.noticed[0] <= m.joined_us >= m.join[0]:
-            return  # it belongs to the round to come
+            return  # this callback belongs to the next round
         if (
             e.callback == "revoked"
             and e.partitions
@@ -321,7 +321,9 @@ class RoundFinder:
             r.is_cooperative = True
 
     def _is_late(self, consumer: str, r: Rebalance) -> bool:
-        """It should have given that up before the round: no other follows."""
+        """Whether the consumer gives up only after the sync what eager members give up before the
+        join: no follow-up comes of that.
+        """
         facts = self.header.consumers.get(consumer)
         return facts is not None and facts.habits.gives_up_after_sync and r.assignor in EAGER
 

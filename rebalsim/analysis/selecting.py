@@ -165,7 +165,7 @@ def selected_keys(a: Findings, s: Selection) -> list[tuple[str, Partition]]:
 
 
 def was_held(a: Findings, key: tuple[str, Partition], s: Selection) -> bool:
-    """Before the selection's window was over."""
+    """Whether anybody held the partition before the selection's window was over."""
     return any(s.until_us is None or h.started_us < s.until_us for h in a.holdings.get(key, ()))
 
 

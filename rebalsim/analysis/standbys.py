@@ -42,7 +42,7 @@ def _end(open_: dict[tuple[str, str], Copy], consumer: str, task: str, at_us: in
 
 
 def warm_stretches(copies: Sequence[Copy]) -> list[tuple[int, int]]:
-    """When at least one of them was as far as its task."""
+    """When at least one of these copies was as far as its task."""
     spans = sorted(
         (copy.caught_up_us, copy.ended_us) for copy in copies if copy.caught_up_us is not None
     )

@@ -43,7 +43,7 @@ def surprises(trace: Trace) -> tuple[Surprise, ...]:
     loaded: dict[str, int] = {}
     for e in trace.events:
         if e.at_us == 0 and trace.header.lead_us:
-            continue  # of the time before the story
+            continue  # this belongs to the time before the story
         if type(e) is ev.CoordinatorMoved and e.is_loaded:
             loaded[e.group] = e.at_us
         if type(e) is ev.ScriptActed and not before:

@@ -47,7 +47,7 @@ class Facts:
     until_us: int = -1
     timer: Timer = Timer.NONE  # that ended the wait
     # the rebalance's trigger, where one follows; detection: replaced, where one with its static id
-    # took its place;
+    # took its place
     trigger: Trigger = Trigger.NONE
     # away: rejoined, where it had to join again first; revoke: refused, where the commit was made
     # again and again

@@ -84,7 +84,7 @@ def written(group: ClassicGroup, number: int, error: Error | None, now_us: int) 
     """An append is committed (None, or NONE), or failed for good."""
     out: list[Effect] = []
     entry = group.writing.pop(number, None)
-    if entry is not None:  # else it failed before, when the group was unloaded
+    if entry is not None:  # a write that is not there any more failed when the group was unloaded
         record, then = entry
         is_offsets = isinstance(then, StoredOffsets) or (
             isinstance(then, Overdue) and then.offsets is not None

@@ -22,8 +22,8 @@ class MemberState(Enum):
     """AbstractCoordinator.MemberState."""
 
     UNJOINED = "Unjoined"
-    PREPARING = "PreparingRebalance"  # a JoinGroup is out
-    COMPLETING = "CompletingRebalance"  # a SyncGroup is out
+    PREPARING = "PreparingRebalance"  # a JoinGroup is on its way
+    COMPLETING = "CompletingRebalance"  # a SyncGroup is on its way
     STABLE = "Stable"
 
 
@@ -205,7 +205,7 @@ class ClassicMember:
                     reason=f"encountered {error.name} from SyncGroup response",
                 )
             return After.RETRY
-        # the latter is unexpected: a KafkaException
+        # an unexpected error becomes a KafkaException
         if error in _FATAL or error is Error.COORDINATOR_LOAD_IN_PROGRESS:
             return After.FATAL
         return After.LATER
@@ -251,7 +251,7 @@ class ClassicMember:
         return ("revoked", gone) if gone else ("", ())
 
     def drop(self, partitions: Sequence[Partition]) -> None:
-        """These are not ours any more."""
+        """The member does not own these partitions any more."""
         if len(partitions) == len(self.owned):
             self.owned = ()
         else:

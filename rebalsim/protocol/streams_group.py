@@ -39,7 +39,7 @@ DELAY = "initial-delay"  # the key of the timer that ends it
 
 
 def session_timer(member_id: str) -> str:
-    """The key of the timer that removes a member not heard of."""
+    """The key of the timer that removes a member from which no heartbeat comes."""
     return f"session:{member_id}"
 
 
@@ -369,7 +369,7 @@ def _retarget(
     now_us: int,
     effects: list[Effect],
 ) -> None:
-    """A new target; nothing for anybody while the topology is not ready."""
+    """Computes a new target; nobody gets anything while the topology is not ready."""
     members = [
         member if member is not None and known.member_id == member.member_id else known
         for known in group.members.values()

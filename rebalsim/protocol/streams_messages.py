@@ -15,7 +15,7 @@ from rebalsim.protocol.streams.topology import StreamsTopology
 
 JOINS = 0  # member epochs with a meaning of their own
 LEAVES = -1
-UNCHANGED = -1  # a rebalance timeout that is as it was
+UNCHANGED = -1  # says that the rebalance timeout has not changed
 
 STALE_TOPOLOGY = 0  # an answer's statuses
 MISSING_SOURCE_TOPICS = 1
@@ -29,7 +29,7 @@ NOT_READY = (
     INCORRECTLY_PARTITIONED_TOPICS,
     MISSING_INTERNAL_TOPICS,
     ASSIGNMENT_DELAYED,
-)  # a member told one of these polls, and processes nothing
+)  # a member that was told one of these goes on polling and processes nothing
 
 Tasks = frozenset[TaskId]
 

@@ -23,8 +23,9 @@ _VERSION, _COUNT, _NUMBER, _LENGTH = (
 )  # of a format · how many follow · a partition, a generation · how long a text is
 
 
-TOPIC = 249 + _LENGTH + _COUNT + _NUMBER  # one with a partition: the longest name that Kafka allows
-MEMBER = 1_000  # ids, host, rack, timeouts, and what is empty
+# the longest topic name that Kafka allows, with one partition
+TOPIC = 249 + _LENGTH + _COUNT + _NUMBER
+MEMBER = 1_000  # ids, host, rack, timeouts and empty fields
 
 
 def members_bytes_at_most(members: Iterable[Any]) -> int:

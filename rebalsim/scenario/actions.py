@@ -45,7 +45,7 @@ class ScriptReader:
 
     def read(self, entries: tuple[Written, ...]) -> tuple[Action, ...]:
         ids: dict[str, int] = {}
-        # when, which entry, which repeat
+        # by when it happens, then by its entry, then by its repeat
         moments: list[tuple[int, int, int, Action | None, Written, str]] = []
         last_us, last_line = 0, 0
         for number, entry in enumerate(entries):
@@ -76,7 +76,8 @@ class ScriptReader:
                         f"{ids[entry.get('id')]} — choose another",
                     )
                 ids[entry.get("id")] = line
-            if shape is None:  # it happens at some time, so that whom it brings is known
+            # it will happen at some time, so the members it brings are known from here on
+            if shape is None:
                 moments.append((last_us, number, 0, None, entry, name))
                 continue
             moments += [
@@ -92,7 +93,7 @@ class ScriptReader:
         return tuple(actions)
 
     def _timing(self, entry: Written, name: str, ids: dict[str, int]) -> Action | None:
-        """The action's time, with a deed yet to come."""
+        """When the action happens; its deed is read later."""
         at, after, when = entry.get("at"), entry.get("after"), entry.get("when")
         if not self._has_moment(entry, name, ids):
             return None
@@ -144,7 +145,7 @@ class ScriptReader:
         return True
 
     def _is_too_late(self, entry: Written, name: str, at_us: int, last_us: int) -> None:
-        """The story ends before it."""
+        """Whether the story ends before the action begins."""
         at = self.resolver.story.at
         default = "" if "horizon" in at else " (the default)"
         moment = f"at {say_us(at_us)}"
@@ -211,6 +212,6 @@ _LATER: Any = None
 
 
 def _rounded_up(us: int) -> int:
-    """A round horizon after this moment."""
+    """A round figure for a horizon that lies after this moment."""
     minute = 60_000_000
     return (us // minute + 1) * minute

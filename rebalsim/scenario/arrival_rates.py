@@ -52,7 +52,7 @@ def zipf(exponent: float, partitions: int) -> tuple[float, ...]:
     for i in range(partitions):
         try:
             found.append(round(1 / (i + 1) ** exponent, 12))
-        except OverflowError:  # of so little that nothing is left of it
+        except OverflowError:  # such a small rate comes to no record at all
             found += [0.0] * (partitions - i)
             break
     return tuple(found)

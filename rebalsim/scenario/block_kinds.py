@@ -55,7 +55,7 @@ def _is_null(node: Node) -> bool:
     return isinstance(node, Scalar) and node.value is None and bool(node.text)
 
 
-_MOST_UNKNOWN = 100  # in one block; whoever has more has the wrong file
+_MOST_UNKNOWN = 100  # unknown keys told in one block; whoever has more has given the wrong file
 
 
 class Section(Kind):
@@ -166,7 +166,7 @@ class Section(Kind):
         return meant, spelt
 
     def _take(self, f: Field, value: Node, written: Written, out: Problems) -> None:
-        """One key's value, or that it is taken back."""
+        """Reads one key's value; null takes back what an outer block says."""
         if f.name in self.can_unset and _is_null(value):
             written.unset[f.name] = value
             return
@@ -195,7 +195,7 @@ class Section(Kind):
         spelt: dict[str, str],
         out: Problems,
     ) -> None:
-        """Of these keys there must be one."""
+        """Says what is missing where a block has none of the keys of which it needs one."""
         present = [n for n in self.exactly_one if n in written.at]
         written.is_bad = written.is_bad or len(present) != 1
         if len(present) > 1:
@@ -232,7 +232,7 @@ class Section(Kind):
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         if self.name not in defs:
-            defs[self.name] = {}  # against endless recursion
+            defs[self.name] = {}  # a section that refers to itself finds this and ends
             properties: dict[str, Schema] = {}
             for key, f in self.by_key.items():
                 described: Schema = dict(f.kind.schema(defs))

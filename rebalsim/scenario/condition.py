@@ -59,7 +59,7 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that was understood: the names it asks for, and the question."""
+    """A condition as read: the names of the columns it asks for, and the test itself."""
 
     text: str
     names: tuple[str, ...]

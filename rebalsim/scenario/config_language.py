@@ -158,7 +158,7 @@ def _kafka(key: str, kind: Kind, doc: str) -> Field:
 def _bounds(
     groups: str, what: str, least: str = "Its lower bound.", most: str = "Its upper bound."
 ) -> tuple[Field, Field]:
-    """What brokers allow this setting of such groups to be."""
+    """The bounds within which brokers allow this setting of groups."""
     return _kafka(f"{groups}.min.{what}", MS, least), _kafka(f"{groups}.max.{what}", MS, most)
 
 

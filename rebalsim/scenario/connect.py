@@ -30,7 +30,7 @@ CLIENT = "connect"  # what a worker is called where consumers have their library
 
 
 class Asked(Protocol):
-    """What of the resolver is needed here."""
+    """The part of the resolver that Connect's blocks need."""
 
     out: Problems
     story: Written
@@ -134,7 +134,7 @@ def _protocol(
 
 
 def _check(asked: Asked, config: WorkerConfig, written: Written) -> None:
-    """What a worker, or the brokers, would refuse."""
+    """Notes what a worker or the brokers would refuse."""
     if config.heartbeat_interval_us >= config.session_timeout_us:
         asked.out.add(
             _place(written, "heartbeat.interval.ms", "session.timeout.ms"),

@@ -103,7 +103,7 @@ def _trailing(line: str, start: int, end: int) -> int:
 
 
 def _end_of_flow(line: str, start: int) -> int:
-    """Just behind the bracket that closes what opens at `start`."""
+    """The column behind the bracket that closes the one at `start`."""
     depth, quote = 0, ""
     for place in range(start, len(line)):
         c = line[place]
@@ -149,7 +149,7 @@ def _added(lines: list[str], block: Mapping, keys: list[str], value: str) -> str
 
 
 def _last_line(node: Node) -> int:
-    """The last line on which something of it stands."""
+    """The last line of the block."""
     if isinstance(node, Mapping):
         inner = [*node.keys.values(), *node.entries.values()]
     elif isinstance(node, Sequence):

@@ -58,7 +58,7 @@ class Order:
     def size(self) -> int:
         return prod(self.radices) * self.seeds
 
-    def places(self) -> list[int]:
+    def axes_by_weight(self) -> list[int]:
         """The plan's axes from slowest to fastest: by how far their values' costs lie apart; the
         plan's order decides ties.
         """
@@ -66,12 +66,12 @@ class Order:
         return sorted(range(len(self.radices)), key=lambda axis: (-spread[axis], axis))
 
     def turns(self) -> list[list[int]]:
-        """Per place (as in `places`) the digits in order of play: the most expensive first;
-        equal ones in the plan's order.
+        """For each axis of `axes_by_weight` its digits in the order of play: the most expensive
+        first; equal ones in the plan's order.
         """
         return [
             sorted(range(self.radices[axis]), key=lambda digit: (-self.costs[axis][digit], digit))
-            for axis in self.places()
+            for axis in self.axes_by_weight()
         ]
 
     def total(self) -> float:
@@ -93,7 +93,7 @@ class Order:
         done = 0.0
         levels = [
             [self.costs[axis][digit] for digit in turn]
-            for axis, turn in zip(self.places(), self.turns(), strict=True)
+            for axis, turn in zip(self.axes_by_weight(), self.turns(), strict=True)
         ]
         levels.append([1.0] * self.seeds)
         below_cost = [1.0] * (len(levels) + 1)
@@ -144,9 +144,9 @@ class Walker:
 
     def __init__(self, order: Order) -> None:
         self._order = order
-        self._places = order.places()
+        self._axes = order.axes_by_weight()
         self._turns = order.turns()
-        self._radices = [*(order.radices[axis] for axis in self._places), order.seeds]
+        self._radices = [*(order.radices[axis] for axis in self._axes), order.seeds]
         self._weights = [1] * len(order.radices)
         for axis in range(len(order.radices) - 2, -1, -1):
             self._weights[axis] = self._weights[axis + 1] * order.radices[axis + 1]
@@ -174,13 +174,13 @@ class Walker:
     def rank_of(self, point: int, seed: int) -> int:
         """Where in the order of play this run stands."""
         plain = digits_of(point, self._order.radices)
-        digits = [self._turns[place].index(plain[axis]) for place, axis in enumerate(self._places)]
+        digits = [self._turns[place].index(plain[axis]) for place, axis in enumerate(self._axes)]
         return number_of([*digits, seed], self._radices)
 
     def _point(self, digits: Sequence[int]) -> int:
         return sum(
             self._weights[axis] * turn[digit]
-            for axis, turn, digit in zip(self._places, self._turns, digits)
+            for axis, turn, digit in zip(self._axes, self._turns, digits)
         )
 
 

@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 
 
 def named_schema(defs: dict[str, Schema], name: str, make: Callable[[], Schema]) -> Schema:
-    """A shape that stands in many places, written once."""
+    """A schema that is used in many places and written once, by its name."""
     if name not in defs:
         defs[name] = make()
     return {"$ref": f"#/$defs/{name.replace(' ', '%20')}"}

@@ -27,7 +27,7 @@ class Nullable(Kind):
             and isinstance(node.value, str)
             and not node.trap
         ):
-            return self.wrong(node, out)  # no word but this one
+            return self.wrong(node, out)  # any other word is wrong here
         return self.inner.read(node, out)
 
     def read(self, node: Node, out: Problems) -> Any:

@@ -64,7 +64,7 @@ class MemberChecks:
             key in settings.at and key not in settings.values
             for key in ("session.timeout.ms", "heartbeat.interval.ms", STRATEGY)
         ):
-            return  # unreadable, which is said already
+            return  # a value that cannot be read has been told already
         self._check_session(config["session_timeout_us"], config["heartbeat_interval_us"], settings)
         self._check_assignors(settings)
 
@@ -80,7 +80,7 @@ class MemberChecks:
                 )
 
     def _check_brokers_assignor(self, config: dict[str, Any], settings: Written) -> None:
-        """Under the consumer protocol."""
+        """The assignor that members ask the brokers for, under the consumer protocol."""
         self._refuse_classic_keys(settings)
         assignor = config["group_remote_assignor"]
         known = self.cluster.config.group_consumer_assignors
@@ -113,7 +113,7 @@ class MemberChecks:
     def client(
         self, profile: ClientProfile, protocol: str, assignors: tuple[str, ...], written: Written
     ) -> None:
-        """What this client has not, or refuses."""
+        """Notes settings that this client does not have, or would refuse."""
         settings: Written = written.get("config") or written
         who = profile.says
         if not profile.habits.has_poll_limit and POLL_LIMIT in settings.values:
@@ -150,7 +150,7 @@ class MemberChecks:
             )
 
     def own(self, written: Written) -> None:
-        """What the file itself says, whatever a variant makes of it."""
+        """Notes what is wrong in the file itself, whatever a variant makes of it."""
         settings: Written | None = written.get("config")
         if settings is None:
             return
@@ -224,7 +224,7 @@ class MemberChecks:
         consumers: list[Consumer],
         parts_of: Callable[[Roster, Seat], Any],
     ) -> None:
-        """What members of one group cannot have together."""
+        """Notes what members of one group cannot have side by side."""
 
         def settings_of(consumer: Consumer) -> Written | None:
             found: Written | None = parts_of(roster, roster.seats[consumer.name]).written.get(
@@ -241,7 +241,7 @@ class MemberChecks:
     def _check_instances(
         self, starting: list[Consumer], settings_of: Callable[[Consumer], Written | None]
     ) -> None:
-        """No two of them have one instance id, and each is one."""
+        """Each instance id is a valid one, and no two members share it."""
         holders: dict[str, Consumer] = {}
         for consumer in starting:
             static = consumer.config.group_instance_id
@@ -266,7 +266,7 @@ class MemberChecks:
         settings_of: Callable[[Consumer], Written | None],
         roster: Roster,
     ) -> None:
-        """There is an assignor that all of them offer."""
+        """The members have at least one assignor in common."""
         first = classic[0].config.partition_assignment_strategy
         common = list(first)
         for consumer in classic[1:]:

@@ -250,7 +250,7 @@ class Members(Kind):
         for name, written, node in members:
             count = written.get("count", 1)
             if "{n}" in name and "count" not in written and written.is_bad:
-                return BAD  # what stands there as count was told of already
+                return BAD  # the value of count is wrong, which has been told already
             if why := _why_no_name(name, count, "count" in written):
                 out.add(node, f"'{name}' {why}")
                 return BAD
@@ -296,7 +296,7 @@ LISTED_WORKER = Section(
 
 
 class Workers(Members):
-    """The same, of Kafka Connect's workers."""
+    """Members that are Kafka Connect's workers, written as members are."""
 
     listed = LISTED_WORKER
     mapped = MapOf(WORKER, PATTERNED, "workers")

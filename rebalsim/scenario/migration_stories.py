@@ -96,7 +96,7 @@ class Migration:
 
     @property
     def fates(self) -> tuple[Fate, ...]:
-        """All of them."""
+        """What becomes of each setting, for all kinds of members."""
         return (*(fate for kind in self.kinds for fate in kind.fates), *self.brokers)
 
 
@@ -315,7 +315,7 @@ def _root(raw: bytes, name: str) -> Mapping:
 
 
 def _plainly(value: Any) -> str:
-    """What the road adds, in flow style: mappings of words."""
+    """What the migration adds, in YAML's flow style."""
     return (
         "{" + ", ".join(f"{_key(k)}: {_plainly(v)}" for k, v in value.items()) + "}"
         if isinstance(value, dict)

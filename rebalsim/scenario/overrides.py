@@ -316,7 +316,7 @@ class _Walker:
 
 
 class _Anything(Kind):
-    """Below budgets and other free blocks every key is as good as the next."""
+    """What lies below budgets and other free blocks, where any key may stand."""
 
 
 _ANYTHING = _Anything()

@@ -55,7 +55,7 @@ class ProbeBlock(Section):
 
 
 def looks_of(written: Any, is_of_assignment: bool = False) -> Looks:
-    """A probe's block with Kubernetes' own defaults."""
+    """How often and for how long a probe looks, with Kubernetes' own defaults."""
     given = Looks()
     return Looks(
         written.get("initialDelaySeconds", given.initial_delay_us),

@@ -14,7 +14,7 @@ MOST = 500  # whoever has more has the wrong file, and hints for all of them wou
 
 
 class TooMany(ProblemsError):
-    """So much is wrong that reading on helps nobody."""
+    """So many problems were found that reading on helps nobody."""
 
 
 class Problems:
@@ -34,7 +34,7 @@ class Problems:
         self.take((node.problem(message, is_warning=True),))
 
     def take(self, found: Sequence[Problem]) -> None:
-        """More problems, unless there are too many by now."""
+        """Adds problems, and raises TooMany where there are too many by now."""
         self.items.extend(found)
         if len(self.items) > MOST:
             raise TooMany(enough(self.items))
@@ -62,7 +62,7 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def enough(found: Sequence[Problem]) -> tuple[Problem, ...]:
-    """The first of too many problems, and a last one that says so."""
+    """The first of too many problems, and a last one that says that there are more."""
     told = in_order(found)[:MOST]
     last = told[-1]
     more = (

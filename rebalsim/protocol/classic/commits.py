@@ -95,8 +95,8 @@ class StoredOffsets:
     def finished(self, group: ClassicGroup, error: Error, now_us: int, out: list[Effect]) -> None:
         if error is Error.NONE:
             group.persisted_offsets.update(self.offsets)
-        elif error is not Error.REQUEST_TIMED_OUT:  # else it may yet be written
-            for partition in self.offsets:  # what was never written is not shown any more
+        elif error is not Error.REQUEST_TIMED_OUT:  # after a timeout it may still be written
+            for partition in self.offsets:  # a position that was never written is no longer visible
                 if partition in group.persisted_offsets:
                     group.offsets[partition] = group.persisted_offsets[partition]
                 else:

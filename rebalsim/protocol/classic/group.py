@@ -45,7 +45,7 @@ class Member:
     heard_us: int = -1  # when its session timer was last set
 
     def metadata(self, protocol: str | None) -> Any:
-        """What it said for this assignor."""
+        """The metadata that the member sent for this assignor."""
         for name, metadata in self.protocols:
             if name == protocol:
                 return metadata
@@ -71,7 +71,7 @@ class ClassicGroup:
     group_id: str
     rules: CoordinatorRules
     new_member_id: Callable[[str], str]
-    exists: bool = False  # an id nobody ever joined is no Empty group
+    exists: bool = False  # whether anybody ever joined: without that it is not even Empty
     state: ClassicState = ClassicState.EMPTY
     previous_state: ClassicState = ClassicState.DEAD
     generation: int = 0
@@ -127,7 +127,7 @@ class ClassicGroup:
         return self._order.first()
 
     def add(self, member: Member) -> None:
-        """A member more; the first one leads."""
+        """Adds a member; the first one becomes the leader."""
         member_id = member.member_id
         if member.instance_id is not None:
             if member.instance_id in self.static_members:
@@ -289,7 +289,7 @@ class ClassicGroup:
                     "the others"
                 )
         most = max(votes.values())
-        # a tie: the HashMap's first
+        # in a tie the first one in the order of Java's HashMap wins
         return next(name for name in hash_ordered(votes) if votes[name] == most)
 
     def members_for_leader(self) -> tuple[JoinedMember, ...]:
@@ -315,7 +315,7 @@ class ClassicGroup:
     # --------------------------------------------------------------------------------------- timers
 
     def arm(self, member: Member, timeout_us: int, now_us: int, out: list[Effect]) -> None:
-        """Its session begins anew."""
+        """The member's session begins anew."""
         member.heard_us = now_us
         out.append(SetTimer(member.timer, now_us + timeout_us))
 

@@ -12,7 +12,7 @@ from rebalsim.protocol.messages import HeartbeatRequest, HeartbeatResponse
 from rebalsim.protocol.states import ClassicState
 
 EMPTY, PREPARING, DEAD = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE, ClassicState.DEAD
-HEARD = HeartbeatResponse(Error.NONE)  # shared by all: nobody changes a message
+HEARD = HeartbeatResponse(Error.NONE)  # one object serves all: nobody changes a message
 REBALANCING = HeartbeatResponse(Error.REBALANCE_IN_PROGRESS)
 
 
@@ -38,7 +38,7 @@ def heartbeat(
                         {"member_id": request.member_id, "api": "Heartbeat", "error": error.name},
                     )
                 )
-            # a thrown error does not wait for the log
+            # Kafka throws this error, so the answer does not wait for the log
             out.append(Reply(number, HeartbeatResponse(error)))
             return
         member = group.members[request.member_id]

@@ -70,7 +70,7 @@ def replace_static_member(
 
 
 def _replace(group: ClassicGroup, old: Member, new_id: str, out: list[Effect]) -> Member:
-    """Whoever waits under the old id is fenced."""
+    """Gives the member its new id; a request that waits under the old id is fenced."""
     group.refuse_waiting(old, Error.FENCED_INSTANCE_ID, out)
     return group.rename(old, new_id)
 

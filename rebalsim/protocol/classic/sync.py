@@ -135,7 +135,7 @@ class StoredAssignment:
                     )
                 )
                 member.sync = None
-                # it may have passed unheeded during the wait
+                # its session may have run out during the wait, which nobody looked at
                 group.arm(member, member.session_timeout_us, now_us, out)
         group.enter(STABLE)
         out.append(Note("AssignmentStored", {"generation": group.generation}))

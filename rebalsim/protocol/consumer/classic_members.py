@@ -106,7 +106,7 @@ class MemberIdRequired(Refusal):
 
 
 def joined(member: Member, request: JoinGroupRequest, said: Said) -> Member:
-    """The member with what its JoinGroup brings."""
+    """The member as its JoinGroup changes it."""
     topics = names_of(said.topics)
     return replace(
         member,
@@ -208,7 +208,7 @@ def beat(
 def leave(
     group: ConsumerGroup, request: LeaveGroupRequest, effects: list[Effect]
 ) -> LeaveGroupResponse:
-    """All that go, go together: the group epoch is bumped once."""
+    """All members of the request leave together: the group epoch is bumped once."""
     answers = []
     leaving: dict[str, Member] = {}
     for who in request.members:

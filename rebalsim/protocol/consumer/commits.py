@@ -36,7 +36,7 @@ def check_commit(
     if epoch < 0 and not group.members:
         return Error.NONE  # somebody without group management, and nobody is there to object
     if is_transactional and epoch == -1 and not member_id and instance_id is None:
-        return Error.NONE  # a producer that does not say for whom it commits
+        return Error.NONE  # a producer commits without naming a member
     member: Member | None = group.members.get(member_id)
     if member is None:
         return Error.UNKNOWN_MEMBER_ID
@@ -54,7 +54,7 @@ def check_fetch(group: ConsumerGroup, member_id: str | None, epoch: int) -> Erro
     epoch anybody may ask.
     """
     if member_id is None:
-        # Kafka looks up null, and breaks
+        # Kafka looks up a null member here and fails
         return Error.NONE if epoch < 0 else Error.UNKNOWN_SERVER_ERROR
     member: Member | None = group.members.get(member_id)
     if member is None:

@@ -50,7 +50,7 @@ class GroupState(Enum):
     """Kafka's ConsumerGroupState; the value is the name Kafka prints."""
 
     EMPTY = "Empty"
-    ASSIGNING = "Assigning"  # a target is due
+    ASSIGNING = "Assigning"  # a new target has to be computed
     RECONCILING = "Reconciling"  # some member has not reached the target
     STABLE = "Stable"
     DEAD = "Dead"
@@ -227,7 +227,7 @@ class ConsumerGroup:
         self.reconciled -= member.is_reconciled_to(self.assignment_epoch)
 
     def advance(self, epoch: int) -> None:
-        """A new target holds."""
+        """From now on the target of this epoch holds."""
         self.assignment_epoch = epoch
         self.reconciled = sum(member.is_reconciled_to(epoch) for member in self.members.values())
 

@@ -27,7 +27,7 @@ class MemberState(Enum):
 
     @property
     def label(self) -> str:
-        """As traces spell it: UnrevokedPartitions."""
+        """The state as traces spell it: UnrevokedPartitions."""
         return "".join(word.capitalize() for word in self.value.split("_"))
 
 
@@ -63,5 +63,5 @@ class Member:
     classic: Classic | None = None
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """Nothing is left to do for it at this assignment epoch."""
+        """Whether the member has all of its target at this assignment epoch."""
         return self.epoch == epoch and self.state is STABLE

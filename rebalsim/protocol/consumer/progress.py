@@ -24,7 +24,7 @@ from rebalsim.protocol.notes import note
 
 
 def session_timer(member_id: str) -> str:
-    """The key of the timer that removes a member not heard of."""
+    """The key of the timer that removes a member from which no heartbeat comes."""
     return f"session:{member_id}"
 
 
@@ -179,7 +179,7 @@ def _reconciled(
         member,
         epoch,
         target,
-        # a deleted topic has no name any more, so it is given up
+        # a deleted topic has no name, so its partitions are given up
         lambda topic: name_of.get(topic) in names,
         not names,
         resubscribed,
@@ -266,7 +266,7 @@ def remove(
     group.revocations.pop(member.member_id, None)
     effects.append(CancelTimer(session_timer(member.member_id)))
     effects.append(CancelTimer(rebalance_timer(member.member_id)))
-    # of a member that has turned to the new protocol, too
+    # also for a member that was a classic one before
     group.awaited_joins.pop(member.member_id, None)
     effects.append(CancelTimer(join_timer(member.member_id)))
     effects.append(CancelTimer(sync_timer(member.member_id)))

@@ -78,7 +78,7 @@ _OCTAL = re.compile(r"0[0-7]{0,2}|[1-7][0-7]{1,2}")
 
 
 class NotRe2(Exception):
-    """RE2 would not take this expression."""
+    """RE2 refuses this expression."""
 
 
 def to_python(regex: str) -> str:
@@ -156,7 +156,7 @@ class _Translation:
             scope = _scope(flags.group(1), flags.group(2) or "")
             self.out.append(scope)
             self.at = flags.end()
-            if flags.group(3) == ")":  # up to the end of the group that it stands in
+            if flags.group(3) == ")":  # a flag holds up to the end of the group in which it stands
                 self.scopes[-1].append(scope)
                 return  # an operator that follows repeats what stands before, as in RE2
         else:
@@ -326,6 +326,6 @@ def _class_of(inside: str, negated: bool) -> str:
 
 
 def _but(inside: str) -> str:
-    """All characters that a name can have, but these."""
+    """All characters that a topic's name can have, except these."""
     left = re.compile(_class_of(inside, True))
     return "".join(re.escape(char) for char in _NAME_CHARACTERS if left.match(char))

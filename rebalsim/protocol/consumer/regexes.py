@@ -30,7 +30,7 @@ class RegexChange(IntEnum):
 
     NONE = 0
     UPDATED = 1
-    RESOLVED = 2  # it was given up, or its topics are known already
+    RESOLVED = 2  # the regular expression was given up, or its topics are known already
 
 
 def note_regex(

@@ -20,7 +20,7 @@ class MemberState(Enum):
 
     @property
     def label(self) -> str:
-        """As traces spell it: UnrevokedTasks."""
+        """The state as traces spell it: UnrevokedTasks."""
         return "".join(word.capitalize() for word in self.value.split("_"))
 
 
@@ -47,5 +47,5 @@ class Member:
     pending: Roles = NO_TASKS
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """Nothing is left to do for it at this assignment epoch."""
+        """Whether the member has all of its target at this assignment epoch."""
         return self.epoch == epoch and self.state is STABLE

@@ -39,7 +39,7 @@ class StreamsTopology:
 
     @property
     def topics(self) -> frozenset[str]:
-        """Everything that has to exist."""
+        """All topics that must exist for this topology."""
         return frozenset(
             name for part in self.subtopologies for name in (*part.inputs, *part.changelogs)
         )
@@ -59,7 +59,7 @@ class Configured:
 
 
 class _Mismatch(Exception):
-    """Topics that ought to have as many partitions have not."""
+    """Topics that must have equally many partitions have not."""
 
 
 def configure(topology: StreamsTopology, topics: Counts) -> Configured:
