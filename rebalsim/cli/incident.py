@@ -48,6 +48,8 @@ def command(
     The first sentence says what happened; the second what would have prevented it, which is
     tried on a replay of what was observed. How far the replay agrees stands beneath; where fewer
     than 80 % of the pauses replay within 10 %, nothing is advised.
+
+    It explains one night: `observe` tells the same logs without replaying them.
     """
     from rebalsim.advice.advise import DEFAULT_EVENTS
     from rebalsim.incident.investigate import investigate

@@ -41,6 +41,9 @@ def command(
     Every mistake is told at once, each on its line. A warning names its rule: `rebalsim explain
     RULE` says why and what to do. Exit 2: a scenario is wrong; 1: there are warnings and
     --strict was asked for; 0: otherwise.
+
+    It reads and does not judge: `check` plays scenarios and holds them to their budgets, `show`
+    prints what one means.
     """
     codes: list[int] = []
     told: list[tuple[str, Sequence[Problem]]] = []

@@ -62,6 +62,9 @@ def command(
     kafka-python, aiokafka, KafkaJS, Streams and Connect; from docker, Kubernetes or the journal;
     plain, gzip or zstd. What is read is told apart by its content. `--json` prints rebalances,
     callbacks, pauses and clocks; `--html`, `--trace` and the like need one group.
+
+    It tells all that the logs hold: `incident` says what would have prevented it, `calibrate` what
+    a scenario should assume, and `report` tells one group as it tells a trace.
     """
     from rebalsim.worlds.logs.gaps import WHAT_TO_LOG
 

@@ -38,6 +38,9 @@ def command(
     from one to the other is played by the rollout's own rules; NEW alone is a restart as it stands.
     Budgets come from annotations in the manifests (rebalsim.io/longest-pause: "<= 30s") and from
     --budgets. It ends as `rebalsim check` does: 1 where one is broken.
+
+    It starts from deployment files: `import` writes the scenario that it plays, and `check` judges
+    scenarios that you wrote.
     """
     if len(versions) > 2:
         raise click.UsageError("Two versions are compared — name an old one and a new one.")

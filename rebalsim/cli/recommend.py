@@ -131,6 +131,9 @@ def command(
 
     Played in this process: what the causes propose, then single settings, then pairs. Exit 1
     where nothing that was tried keeps them.
+
+    It looks for one change: `sweep` maps all points of a grid, and `run` tries single remedies for
+    what it tells.
     """
     searched = tuple(k.strip() for k in over.split(",") if k.strip())
     is_grid = is_on_spark or master or html or gc_pauses or cuts or conf

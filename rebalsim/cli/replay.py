@@ -49,6 +49,8 @@ def command(
 
     The folder holds the plan and the scenario as they were. Exit 1 where the replay differs
     (another version of rebalsim).
+
+    It plays what a sweep has played: `run` plays a scenario.
     """
     from rebalsim.scenario.load import code_folder
     from rebalsim.spark.java import check_packages

@@ -129,6 +129,9 @@ def command(
 
     PLAN is a plan file, or a stock plan by name. A plan names a scenario, the settings to vary,
     budgets, and what to make small.
+
+    It maps a whole grid: `recommend` looks for the one change that is enough, `replay` plays one of
+    its runs again.
     """
     forms.printed_form(Subject.SWEEP, options)  # which refuses two
     if resume and overwrite:
