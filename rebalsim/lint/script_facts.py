@@ -9,9 +9,20 @@ from typing import TypeVar
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario, Topic
 from rebalsim.domain.script import Action, AddPartitions, Crash, CreateTopic, Cut, Freeze, Hang
-from rebalsim.lint.facts import is_classic, is_static, named, topic_named
+from rebalsim.lint.facts import (
+    alike,
+    heartbeat_us,
+    is_classic,
+    is_static,
+    named,
+    round_up,
+    say_setting,
+    session_us,
+    topic_named,
+)
 from rebalsim.lint.figures import high
 from rebalsim.lint.finding import Place
 
@@ -42,6 +53,22 @@ def strikes_of(scenario: Scenario, kind: type[Freeze | Hang | Cut]) -> Iterator[
     for fault in scenario.random_faults:
         if fault.kind == kind.__name__.lower():
             yield Strike(fault.consumers, fault.for_, Place("story", key="random_faults"), None)
+
+
+def expelled_by(
+    scenario: Scenario, strike: Strike
+) -> Iterator[tuple[list[Consumer], float, int, str]]:
+    """Members that miss so many heartbeats that their session is over: alike ones together, how
+    long the strike lasts at worst, their session, and the session that would be enough.
+    """
+    lasts = high(strike.for_)
+
+    def figures(c: Consumer) -> tuple[int, int, bool]:
+        return session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c)
+
+    for (session, beat, _), who in alike(named(scenario, strike.consumers), figures):
+        if lasts > session - beat:
+            yield who, lasts, session, say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))
 
 
 def place_of(action: Action) -> Place:

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Cut
-from rebalsim.lint.facts import (
-    alike,
-    heartbeat_us,
-    is_classic,
-    named,
-    round_up,
-    say,
-    say_names,
-    say_setting,
-    session_key,
-    session_us,
-)
-from rebalsim.lint.figures import high
+from rebalsim.lint.facts import heartbeat_us, say, say_names, session_key
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
-from rebalsim.lint.script_facts import Strike, strikes_of
+from rebalsim.lint.script_facts import Strike, expelled_by, strikes_of
 
 RULE = Rule(
     id="cut-outlasts-session",
@@ -49,19 +36,13 @@ def find(scenario: Scenario) -> Iterator[Finding]:
 
 
 def _cuts(scenario: Scenario, cut: Strike) -> Iterator[Finding]:
-    lasts = high(cut.for_)
     from_all = not isinstance(cut.deed, Cut) or cut.deed.from_all_brokers
-    for (session, beat, _), who in alike(
-        named(scenario, cut.consumers),
-        lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c)),
-    ):
-        if lasts <= session - beat:
-            continue
-        enough = say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))
+    for who, lasts, session, enough in expelled_by(scenario, cut):
+        beside = lasts - session + heartbeat_us(scenario, who[0])
         outcome = (
             "its partitions move, and it rejoins after the cut"
             if from_all
-            else f"it may read on beside the new owners for up to {say(lasts - session + beat)}"
+            else f"it may read on beside the new owners for up to {say(beside)}"
         )
         yield Finding(
             f"{say_names(who)} cannot reach {'any broker' if from_all else 'the coordinator'} "

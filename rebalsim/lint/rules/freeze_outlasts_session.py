@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Freeze
-from rebalsim.lint.facts import (
-    alike,
-    heartbeat_us,
-    is_classic,
-    named,
-    round_up,
-    say,
-    say_names,
-    say_setting,
-    session_key,
-    session_us,
-)
-from rebalsim.lint.figures import high
+from rebalsim.lint.facts import say, say_names, session_key
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
-from rebalsim.lint.script_facts import Strike, strikes_of
+from rebalsim.lint.script_facts import expelled_by, strikes_of
 
 RULE = Rule(
     id="freeze-outlasts-session",
@@ -47,22 +34,12 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for freeze in strikes_of(scenario, Freeze):
-        yield from _freezes(scenario, freeze)
-
-
-def _freezes(scenario: Scenario, freeze: Strike) -> Iterator[Finding]:
-    lasts, frozen = high(freeze.for_), named(scenario, freeze.consumers)
-    what = "a random freeze" if freeze.deed is None else "the freeze"
-    for (session, beat, _), who in alike(
-        frozen, lambda c: (session_us(scenario, c), heartbeat_us(scenario, c), is_classic(c))
-    ):
-        if lasts <= session - beat:
-            continue
-        yield Finding(
-            f"{what} of {say_names(who)} lasts up to {say(lasts)}, the session {say(session)} "
-            "from the last heartbeat on: expelled, its last "
-            f"batch is handled twice, and it joins anew — write {session_key(who[0])}: "
-            f"{say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))}",
-            freeze.place,
-            fix=((session_key(who[0]), say_setting(round_up(1.1 * lasts + beat, 5 * SECOND))),),
-        )
+        what = "a random freeze" if freeze.deed is None else "the freeze"
+        for who, lasts, session, enough in expelled_by(scenario, freeze):
+            yield Finding(
+                f"{what} of {say_names(who)} lasts up to {say(lasts)}, the session {say(session)} "
+                "from the last heartbeat on: expelled, its last batch is handled twice, and it "
+                f"joins anew — write {session_key(who[0])}: {enough}",
+                freeze.place,
+                fix=((session_key(who[0]), enough),),
+            )
