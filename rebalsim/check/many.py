@@ -140,18 +140,10 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
             "baseline that is now being saved, and not judged yet"
         )
     if not story.budgets and not story.expectations:
-        said = (
-            f'{file}: has no budgets, so nothing can fail — add budgets: {{longest_pause: "<= '
-            f'30s"}}'
-        )
+        said = 'as no budgets, so nothing can fail — add budgets: {longest_pause: "<= 30s"}'
         if wanted.requires_budgets:
-            return _Case(
-                file,
-                story,
-                None,
-                (story.problem(1, 1, said.removeprefix(f"{file}: ").capitalize(), 1),),
-            )
-        notes.append(said)
+            return _Case(file, story, None, (story.problem(1, 1, f"H{said}", 1),))
+        notes.append(f"{file}: h{said}")
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants

@@ -429,6 +429,32 @@ def _clear(
     return told + "."
 
 
+def _stands_least(
+    variants: Sequence[VariantReport],
+    in_sum: Sequence[int],
+    at_most: Sequence[int],
+    sums: str,
+    longest: str,
+) -> list[str]:
+    """Who stands still least: in sum, and at the longest."""
+    first = in_sum or at_most
+    if not first:
+        return []
+    names = _names(variants, first)
+    if in_sum and not any(variants[i].measure("longest_pause") for i in in_sum):
+        return [f"Under {names} nothing stood still"]
+    least = f"{names} {'stands' if len(first) == 1 else 'stand'} still least"
+    if in_sum == at_most:
+        return [f"{least}: {sums} in sum, {longest} at the longest"]
+    if not in_sum:
+        return [f"{least} at the longest, {longest}"]
+    told = [f"{least} in sum, {sums}"]
+    if at_most:
+        others, do = _names(variants, at_most), "does" if len(at_most) == 1 else "do"
+        told.append(f"at the longest {others} {do}, {longest}")
+    return told
+
+
 def _among_many(variants: Sequence[VariantReport]) -> str:
     """Who does best, in sum and at the longest, and who does with the fewest rebalances what
     others do faster.
@@ -439,29 +465,8 @@ def _among_many(variants: Sequence[VariantReport]) -> str:
         bests[name] = bests_of(name, values)
         texts[name] = _texts(name, [values[i] for i in bests[name]])
     in_sum, at_most = bests["partition_seconds"], bests["longest_pause"]
-    told = []
-    if in_sum and not any(variants[i].measure("longest_pause") for i in in_sum):
-        told.append(f"Under {_names(variants, in_sum)} nothing stood still")
-    else:
-        sums = f"{texts['partition_seconds']} partition-seconds"
-        stands = "stands" if len(in_sum or at_most) == 1 else "stand"
-        if in_sum and in_sum == at_most:
-            told.append(
-                f"{_names(variants, in_sum)} {stands} still least: {sums} in sum, "
-                f"{texts['longest_pause']} at the longest"
-            )
-        elif in_sum:
-            told.append(f"{_names(variants, in_sum)} {stands} still least in sum, {sums}")
-            if at_most:
-                told.append(
-                    f"at the longest {_names(variants, at_most)} "
-                    f"{'does' if len(at_most) == 1 else 'do'}, {texts['longest_pause']}"
-                )
-        elif at_most:
-            told.append(
-                f"{_names(variants, at_most)} {stands} still least at the longest, "
-                f"{texts['longest_pause']}"
-            )
+    sums = f"{texts['partition_seconds']} partition-seconds"
+    told = _stands_least(variants, in_sum, at_most, sums, texts["longest_pause"])
     quiet = bests["rebalances"]
     if quiet and told and not {*quiet} & {*in_sum, *at_most}:
         worst = max(variants[i].measure("longest_pause") or 0 for i in quiet)

@@ -70,35 +70,25 @@ class ListOf(Kind):
             if len(node.items) < self.least:
                 return self.wrong(node, out, f"The list is empty — write at least {self.least}")
             if len(node.items) > self.most:
-                return self.wrong(
-                    node,
-                    out,
-                    f"The list has {len(node.items):,} entries — write at most {self.most:,}",
-                )
-            values = [self.item.read(item, out) for item in node.items]
-            if self.goes_on and isinstance(self.item, Section):
-                return tuple(
-                    Written(at, self.item, is_bad=True) if v is BAD else v
-                    for v, at in zip(values, node.items)
-                )
-            return BAD if any(v is BAD for v in values) else tuple(values)
-        if (
-            self.splits
-            and isinstance(node, Scalar)
-            and isinstance(node.value, str)
-            and "," in node.value
-        ):
-            parts = [
-                Scalar(node.source, node.line, node.column, node.width, part.strip(), True)
-                for part in node.value.split(",")
-                if part.strip()
-            ]
-            values = [self.item.read(part, out) for part in parts]
-            return BAD if any(v is BAD for v in values) else tuple(values)
-        if self.is_lenient and isinstance(node, Scalar) and node.value is not None:
-            value = self.item.read(node, out)
-            return BAD if value is BAD else (value,)
-        return self.wrong(node, out)
+                says = f"The list has {len(node.items):,} entries — write at most {self.most:,}"
+                return self.wrong(node, out, says)
+            return self._read_items(node.items, out)
+        if not isinstance(node, Scalar) or node.value is None:
+            return self.wrong(node, out)
+        if self.splits and isinstance(node.value, str) and "," in node.value:
+            place = (node.source, node.line, node.column, node.width)
+            parts = [part.strip() for part in node.value.split(",")]
+            return self._read_items([Scalar(*place, part, True) for part in parts if part], out)
+        return self._read_items([node], out) if self.is_lenient else self.wrong(node, out)
+
+    def _read_items(self, items: list[Node] | list[Scalar], out: Problems) -> Any:
+        values = [self.item.read(item, out) for item in items]
+        if self.goes_on and isinstance(self.item, Section):
+            return tuple(
+                Written(at, self.item, is_bad=True) if v is BAD else v
+                for v, at in zip(values, items)
+            )
+        return BAD if any(v is BAD for v in values) else tuple(values)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         items = self.item.schema(defs)

@@ -189,6 +189,9 @@ def parse_plan(text: str, file: str, find_base: FindBase, reserved: tuple[str, .
     return _Reader(written, file, text, out).plan(find_base, reserved)
 
 
+_OBJECTIVE = re.compile(r"(?:p(?P<percent>\d{1,2}(?:\.\d+)?) +(?:of +)?)?(?P<name>[A-Za-z_][\w-]*)")
+
+
 class _Reader:
     def __init__(self, written: Written, file: str, text: str, out: Problems) -> None:
         self.written, self.file, self.text, self.out = written, file, text, out
@@ -333,42 +336,30 @@ class _Reader:
         nodes: list[Any] = at.items if isinstance(at, Sequence) else [at]
         numbers = [name for name, kind in kinds.items() if kind != "text"]
         if at is None:
-            yield Objective(
-                "cost" if has_costs else "consumers", text="cost" if has_costs else "consumers"
-            )
-            yield Objective("longest_pause", text="longest_pause")
+            for usual in ("cost" if has_costs else "consumers", "longest_pause"):
+                yield Objective(usual, text=usual)
             return
         for text, node in zip(self.written.get("minimise", ()), nodes):
-            found = re.fullmatch(
-                r"(?:p(?P<percent>\d{1,2}(?:\.\d+)?) +(?:of +)?)?(?P<name>[A-Za-z_][\w-]*)",
-                text.strip(),
-            )
+            found = _OBJECTIVE.fullmatch(text.strip())
             name = found["name"].replace("-", "_") if found else ""
             percent = float(found["percent"]) if found and found["percent"] else None
+            if name == "cost" and not has_costs and percent is None:
+                what = "'cost' is to be made small, and nothing costs anything"
+                self.out.add(node, f"{what} — add costs: {{member_hour: 0.12}}")
             if name in METRICS:
                 yield Objective(name, percent, text=text)
-            elif found and percent is None and (name in ("cost", "consumers") or name in numbers):
-                if name == "cost" and not has_costs:
-                    self.out.add(
-                        node,
-                        "'cost' is to be made small, and nothing costs anything — add costs: "
-                        "{member_hour: 0.12}",
-                    )
-                yield Objective(name, text=text)
-            elif found and percent is None and name == "members":
-                yield Objective("consumers", text=text)
+            elif percent is None and name in ("cost", "consumers", "members", *numbers):
+                yield Objective("consumers" if name == "members" else name, text=text)
             else:
                 near = nearest(name, (*numbers, *OBJECTIVES)) or nearest_metric(name)
-                self.out.add(
-                    node,
-                    f"'{shorten(text)}' is neither cost, members, an axis nor a metric — "
-                    + (
-                        f"did you mean '{near}'?"
-                        if near
-                        else f"there are {', '.join((*OBJECTIVES, *numbers))}, and the metrics of "
-                        "`rebalsim explain metrics`, such as p95 longest_pause"
-                    ),
+                what_else = (
+                    f"did you mean '{near}'?"
+                    if near
+                    else f"there are {', '.join((*OBJECTIVES, *numbers))}, and the metrics of "
+                    "`rebalsim explain metrics`, such as p95 longest_pause"
                 )
+                what = f"'{shorten(text)}' is neither cost, members, an axis nor a metric"
+                self.out.add(node, f"{what} — {what_else}")
 
     def _show(self) -> str:
         show: str = self.written.get("show", "")

@@ -483,6 +483,12 @@ def _judged(scenario: Scenario, width: int) -> list[str]:
 # ----------------------------------------------------------------------------------- other variants
 
 
+def _new_rows(old: Iterable[Row], new: Iterable[Row]) -> dict[tuple[str, str], Row]:
+    """The rows that were not there with this value, by name and value."""
+    known = {(r.name, r.value) for r in old}
+    return {(r.name, r.value): r for r in new if (r.name, r.value) not in known}
+
+
 def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
     one, two = story.scenario(base), story.scenario(other)
     first, second = story.resolver(base), story.resolver(other)
@@ -493,29 +499,15 @@ def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
             if seat.name not in before or seat.name not in after:
                 continue
             old_roster = first.rosters[roster.group]
-            old = {
-                (r.name, r.value)
-                for r in _member_rows(
-                    _parts_at_start(first, old_roster, old_roster.seats[seat.name]),
-                    before[seat.name],
-                    base,
-                )
-            }
-            for row in _member_rows(_parts_at_start(second, roster, seat), after[seat.name], other):
-                if (row.name, row.value) not in old:
-                    rows.setdefault((row.name, row.value), row)
+            parts = _parts_at_start(first, old_roster, old_roster.seats[seat.name])
+            old = _member_rows(parts, before[seat.name], base)
+            new = _member_rows(_parts_at_start(second, roster, seat), after[seat.name], other)
+            for key, row in _new_rows(old, new).items():
+                rows.setdefault(key, row)
     if one.cluster != two.cluster:
-        known = {(r.name, r.value) for r in _cluster_rows(first, one)}
-        rows |= {
-            (r.name, r.value): r
-            for r in _cluster_rows(second, two)
-            if (r.name, r.value) not in known
-        }
+        rows |= _new_rows(_cluster_rows(first, one), _cluster_rows(second, two))
     if one.topics != two.topics:
-        known = {(r.name, r.value) for r in _topic_rows(first, one)}
-        rows |= {
-            (r.name, r.value): r for r in _topic_rows(second, two) if (r.name, r.value) not in known
-        }
+        rows |= _new_rows(_topic_rows(first, one), _topic_rows(second, two))
     title = f"In {two.heading}" + (":" if rows else ": the same settings")
     layer = second.variant.layer
     why = layer.get("why") if layer is not None else None

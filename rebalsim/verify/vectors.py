@@ -185,22 +185,18 @@ def _told(
         topic: count if isinstance(count, int) else count["partitions"]
         for topic, count in step["topics"].items()
     }
-    lines = [
-        f"line {line}, step {number}: {name}, topics "
-        + " ".join(f"{topic}×{count}" for topic, count in counts.items())
+    topics = " ".join(f"{topic}×{count}" for topic, count in counts.items())
+    lines = [f"line {line}, step {number}: {name}, topics {topics}"]
+    failed = [
+        (who, answer) for who, answer in (("Kafka", kafkas), ("ours", ours)) if type(answer) is str
     ]
-    if isinstance(kafkas, str):
-        lines.append(f"  Kafka failed: {kafkas}")
-    if isinstance(ours, str):
-        lines.append(f"  ours failed: {ours}")
+    lines += [f"  {who} failed: {why}" for who, why in failed]
     known = {member["id"]: member for member in step["members"]}
-    answers = [answer for answer in (kafkas, ours) if not isinstance(answer, str)]
-    everybody = list(dict.fromkeys([*known, *(member for answer in answers for member in answer)]))
+    theirs, mine = ({} if isinstance(answer, str) else answer for answer in (kafkas, ours))
+    everybody = list({**known, **theirs, **mine})
     alike = 0
     for member_id in everybody:
-        member = known.get(member_id)
-        kafka = None if isinstance(kafkas, str) else kafkas.get(member_id)
-        our = None if isinstance(ours, str) else ours.get(member_id)
+        member, kafka, our = known.get(member_id), theirs.get(member_id), mine.get(member_id)
         same = kafka is not None and our is not None and sorted(kafka) == sorted(our)
         if same and len(everybody) > SHOWN_WHOLE:
             alike += 1

@@ -41,23 +41,21 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     }
     everybody = {c.name: c for c in everyone(scenario)}
     for action, deed in deeds_of(scenario, RollingBounce):
-        seen: dict[tuple[str, tuple[str, ...]], bool] = {}
-        for consumer in (*deed.deploy.consumers, *deed.surge_consumers):
+        coming = (*deed.deploy.consumers, *deed.surge_consumers)
+        seen: set[tuple[str, tuple[str, ...]]] = set()
+        for consumer in coming:
             new = consumer.config.partition_assignment_strategy
             if not is_classic(consumer) or (consumer.group, new) in seen:
                 continue
-            seen[consumer.group, new] = True
+            seen.add((consumer.group, new))
             others = [
                 listed
                 for name, (group, listed) in lists.items()
                 if group == consumer.group and name != consumer.name and name in everybody
             ]
-            common = [
-                name
-                for name in (others[0] if others else ())
-                if all(name in listed for listed in others)
-            ]
-            if common and not any(name in common for name in new):
+            first = others[0] if others else ()
+            common = [name for name in first if all(name in listed for listed in others)]
+            if common and not {*common} & {*new}:
                 yield Finding(
                     f"{consumer.name} comes back with partition.assignment.strategy "
                     f"[{', '.join(new)}], while the others still support only "
@@ -68,14 +66,11 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                     place_of(action),
                 )
                 break
-        for consumer in (*deed.deploy.consumers, *deed.surge_consumers):
-            if is_classic(consumer):
-                lists[consumer.name] = (
-                    consumer.group,
-                    consumer.config.partition_assignment_strategy,
-                )
+        for c in coming:
+            if is_classic(c):
+                lists[c.name] = (c.group, c.config.partition_assignment_strategy)
             else:
-                lists.pop(consumer.name, None)
+                lists.pop(c.name, None)
         if deed.surge_consumers:
             for name in deed.consumers:
                 lists.pop(name, None)
