@@ -53,11 +53,12 @@ class WorkerCosts:
 
 
 # Of a replay, whose workers share one machine. What its processor does for all of them, one after
-# the other, stands here for one piece of work alone: of some nine that begin at a time, the middle
-# one was done after 57 ms.
+# the other, stands here for one piece of work alone, such that over all replays together a task
+# waits as long as it did in the recordings: 57 ms on average from the answer to its start() (314
+# tasks, 58 in replays), and a sink's consumer 72 ms from there to its JoinGroup (114 and 73).
 RECORDED = WorkerCosts(
-    launch=constantly(12 * MS),
-    subscribe=constantly(12 * MS),
+    launch=constantly(17 * MS),
+    subscribe=constantly(15 * MS),
     commit=constantly(49 * MS),
     close=constantly(25 * MS),
     flush=constantly(8 * MS),
@@ -67,8 +68,8 @@ RECORDED = WorkerCosts(
 
 # … and of one in which they are drawn, between the tenths of what was seen at either end
 DRAWN = WorkerCosts(
-    launch=Draw("uniform", 4 * MS, 20 * MS),
-    subscribe=Draw("uniform", 4 * MS, 20 * MS),
+    launch=Draw("uniform", 6 * MS, 28 * MS),
+    subscribe=Draw("uniform", 5 * MS, 25 * MS),
     commit=Draw("uniform", 10 * MS, 88 * MS),
     close=Draw("uniform", 5 * MS, 50 * MS),
     flush=Draw("uniform", 0, 18 * MS),

@@ -25,7 +25,7 @@ FIGURES = {
     "scale-out-coop": (9, 3, 7),
     "crash-return-inside-coop": (8, 3, 5),
     "connectors-coop": (13, 3, 14),
-    "slow-stop-eager": (7, 3, 22),
+    "slow-stop-eager": (7, 3, 17),  # on a quiet machine: starts take as long as on all others here
 }
 
 
@@ -106,8 +106,8 @@ def test_a_broken_recording_is_refused_with_its_name(
 
 
 # Two processes of w2 were members at once, for one was still stopping; and rounds with a sink hang
-# on heartbeats' phases. Of 150 draws 8 come out as recorded throughout, this the first of them.
-AS_RECORDED = 50
+# on heartbeats' phases. Of 150 draws 5 come out as recorded throughout, this the first of them.
+AS_RECORDED = 40
 
 
 def test_what_chance_decides_comes_out_as_recorded_under_some_draw() -> None:
