@@ -174,7 +174,7 @@ def _by_budgets(report: Report, chosen: Choice, names: str) -> str:
     values = (
         ""
         if chosen.by == "budgets"
-        else f" ({figures.title_of(chosen.by)} {_values(report, chosen.by, chosen)})"
+        else f": {figures.title_of(chosen.by)} {_values(report, chosen.by, chosen)}"
     )
     return f"{said} Least is broken under {names}{values}."
 

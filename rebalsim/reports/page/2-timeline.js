@@ -1,6 +1,12 @@
 // One variant's timeline on a canvas: rows are drawn only where they are seen, so thousands of partitions cost no more than thirty.
 const ROW = 22, HEAD = 30, GROUP = 20, MARKS = 18, MARK_ROWS = 4;
 const BAND_KINDS = { CompletingRebalance: "follow-up", Reconciling: "follow-up", REBALANCING: "restore", ERROR: "detection" };   // a state looks like this phase
+const STABLE = -1, NOTHING = -2;                        // a line, and nothing at all
+function bandKind(state) {                               // the phase whose colour a state of the group's row has
+  if (state === "Stable" || state === "RUNNING") return STABLE;
+  if (state === "Empty" || state === "Dead") return NOTHING;
+  return KINDS.findIndex((k) => k.name === (BAND_KINDS[state] || "barrier"));
+}
 const view = { from: 0, until: DATA.horizon, isFolded: true, filter: "" };
 let ink = {};
 
@@ -222,9 +228,9 @@ class Timeline {
     const middle = HEAD + MARKS * this.markRows + GROUP * i + GROUP / 2 - 2;
     for (const [state, started, ended] of spans) {
       this.clipped(c, started, ended, (left, wide) => {
-        const isStable = state === "Stable" || state === "RUNNING", isEmpty = state === "Empty" || state === "Dead";
-        if (isEmpty) return;
-        c.fillStyle = isStable ? ink.line : ink.kinds[KINDS.findIndex((k) => k.name === (BAND_KINDS[state] || "barrier"))];
+        const kind = bandKind(state), isStable = kind === STABLE;
+        if (kind === NOTHING) return;
+        c.fillStyle = isStable ? ink.line : ink.kinds[kind];
         c.fillRect(left, middle - (isStable ? 1 : 5), isStable ? wide : Math.max(wide, 2), isStable ? 2 : 10);
       });
     }

@@ -45,7 +45,7 @@ function swatch(kind) {                                 // an SVG, since a stric
   made.setAttribute("viewBox", "0 0 14 12"); made.setAttribute("width", "14"); made.setAttribute("height", "12"); made.setAttribute("aria-hidden", "true");
   box.setAttribute("width", "14"); box.setAttribute("height", "12");
   if (kind < 0) { box.setAttribute("y", "2"); box.setAttribute("height", "8"); }
-  box.style.fill = kind < 0 ? "var(--run)" : `var(--p-${KINDS[kind].name})`;
+  box.style.fill = kind < 0 ? `var(--run${kind < -1 ? "2" : ""})` : `var(--p-${KINDS[kind].name})`;
   made.append(box);
   const weave = kind < 0 ? 0 : KINDS[kind].weave;
   if (weave) {

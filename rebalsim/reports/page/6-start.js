@@ -9,6 +9,16 @@ function refresh() {
 
 function arrange() { for (const t of TIMELINES) { t.arrange(); t.frame.scrollTop = 0; } refresh(); }
 
+function bandLegend() {                                 // the colours of the group's row, by the states that they stand for
+  const states = new Set(VARIANTS.flatMap((v) => [...v.groups, ...v.apps]).flatMap(([, spans]) => spans.map(([state]) => state)));
+  const kinds = new Map();
+  for (const state of states) {
+    const kind = bandKind(state);
+    if (kind >= 0) kinds.set(kind, [...(kinds.get(kind) || []), state]);
+  }
+  return [...kinds].map(([kind, named]) => element("li", {}, swatch(kind), element("span", {}, `in the group's row: ${named.join(", ")}`)));
+}
+
 function start() {
   document.documentElement.dataset.script = "on";
   for (const made of document.querySelectorAll(".needs-script")) made.hidden = false;
@@ -16,10 +26,10 @@ function start() {
   readInk();
   VARIANTS.forEach((_, place) => TIMELINES.push(new Timeline(place)));
   const drawn = [...new Set(VARIANTS.flatMap((v) => v.pauses.flatMap((p) => phasesOf(p).map((q) => q.kind))))].sort((a, b) => a - b);
-  byId("legend").append(element("li", {}, swatch(-1), "consuming", element("span", {}, " (the name: who begins to)")),
+  byId("legend").append(element("li", {}, swatch(-1), swatch(-2), "consuming", element("span", {}, " (the name: who begins to; the shade changes with the owner)")),
     ...drawn.map((kind) => element("li", { title: KINDS[kind].title }, swatch(kind), `${KINDS[kind].letter} ${KINDS[kind].name}`, element("span", {}, `: ${KINDS[kind].title}`))),
     ...(VARIANTS.some((v) => v.copies.length) ? [element("li", {}, element("span", {}, "Thinly beneath a task: its standbys and warm-ups, in the colour of restore while they copy."))] : []),
-    element("li", {}, element("span", {}, "In the group's row: a tick for each round, coloured while members join or wait for their assignment.")));
+    element("li", {}, element("span", {}, "In the group's row a tick is a round that was completed.")), ...bandLegend());
   byId("zoom-in").addEventListener("click", () => zoom(0.5));
   byId("zoom-out").addEventListener("click", () => zoom(2));
   byId("zoom-all").addEventListener("click", () => show(0, DATA.horizon));
