@@ -100,11 +100,16 @@ class Store:
         path = self._path(name)
         try:
             stream = self._fs.create(path, not is_new)
-            stream.write(bytearray(text.encode()))
-            stream.close()
         except Exception as e:
             if is_new and self.exists(name):
                 raise FileExistsError(name) from None
+            raise SparkFailed(f"{self.path(name)} cannot be written: {reason_in(e)}.") from None
+        try:
+            stream.write(bytearray(text.encode()))
+            stream.close()
+        except Exception as e:
+            if is_new:  # begun by us, and in nobody's way: it holds nothing
+                self.delete(name)
             raise SparkFailed(f"{self.path(name)} cannot be written: {reason_in(e)}.") from None
 
     def delete(self, name: str) -> None:
