@@ -15,10 +15,12 @@ from typing import Any
 
 from rebalsim.domain.sweep import Plan
 from rebalsim.spark.schemas import PAUSE, run_columns, runs_ddl
+from rebalsim.spark.session import SparkFailed
 from rebalsim.spark.store import Store
 
 COUNTED = "_COUNTED"  # begins with a line, so that no reader of tables takes it for data
 LOOKS, BETWEEN_S = 3, 1.0  # a store may show what was written only a moment later
+_NOT_YET = ("UNABLE_TO_INFER_SCHEMA", "PATH_NOT_FOUND", "FileNotFoundException")
 _PLAIN = ("string", "long", "double", "boolean", "int", "float")
 _CHUNK = "regexp_extract(input_file_name(), 'chunk(?:=|%3D)([^/]+)/', 1)"
 
@@ -50,26 +52,65 @@ def write_counted(frame: Any, store: Store, table: str, key: str, plan: Plan) ->
     store.write_text(f"{folder}/{COUNTED}", text)
 
 
-def sound_chunks(spark: Any, store: Store, plan: Plan, tables: Sequence[str]) -> list[str]:
-    """The chunks whose rows are all there, in every one of these tables."""
-    wanted = {table: _written(store, table) for table in tables}
-    keys = [key for key in wanted["runs"] if all(key in w for w in wanted.values())]
+def write_and_see(spark: Any, frame: Any, store: Store, table: str) -> Any:
+    """Write a small table as one file, and read it again as soon as the store shows all of it."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    seen = Observation(table)
+    observed = frame.coalesce(1).observe(seen, f.count(f.lit(1)).alias("rows"))
+    observed.write.mode("overwrite").parquet(store.path(table))
+    rows = int(seen.get["rows"])
     for look in range(LOOKS):
+        if look:
+            time.sleep(BETWEEN_S)
+        shown = _shown(spark, store.path(table))
+        if shown is not None and shown.count() == rows:
+            return shown
+    raise SparkFailed(
+        f"{store.path(table)} does not show what was just written into it. The runs are kept; "
+        "continue with --resume when the store shows it."
+    )
+
+
+def _shown(spark: Any, path: str) -> Any | None:
+    """A table, if there is anything of it yet."""
+    try:
+        return spark.read.parquet(path)
+    except Exception as e:
+        if any(sign in str(e) for sign in _NOT_YET):
+            return None
+        raise
+
+
+def sound_chunks(spark: Any, store: Store, plan: Plan, tables: Sequence[str]) -> list[str]:
+    """The chunks whose rows are all there, in every one of these tables. What does not look so is
+    looked at again: a store may show what was written, the word that it is whole included, late.
+    """
+    sound: set[str] = set()
+    for look in range(LOOKS):
+        if look:
+            time.sleep(BETWEEN_S)
+        begun = [key for key in store.chunks() if key not in sound]
+        wanted = {table: _written(store, table, begun) for table in tables}
+        keys = [key for key in begun if all(key in w for w in wanted.values())]
         there = {table: _found(spark, store, plan, table, keys) for table in tables}
-        sound = [key for key in keys if all(there[t].get(key) == wanted[t][key] for t in tables)]
-        if len(sound) == len(keys) or look == LOOKS - 1:
-            return sound
-        time.sleep(BETWEEN_S)
-    return []
+        whole = [key for key in keys if all(there[t].get(key) == wanted[t][key] for t in tables)]
+        sound.update(whole)
+        if len(whole) == len(begun):
+            break
+    return [key for key in store.chunks() if key in sound]
 
 
 Count = tuple[int, int]  # rows, check sum
 
 
-def _written(store: Store, table: str) -> dict[str, Count]:
+def _written(store: Store, table: str, keys: Sequence[str]) -> dict[str, Count]:
     """What each finished chunk is said to hold; one without a word of it is not finished."""
     found: dict[str, Count] = {}
     for key in store.finished_chunks(table):
+        if key not in keys:
+            continue
         try:
             told = json.loads(store.read_text(f"{table}/chunk={key}/{COUNTED}"))
             found[key] = (int(told["rows"]), int(told["check"]))

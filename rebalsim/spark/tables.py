@@ -13,6 +13,7 @@ from typing import Any
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import HEADLINES, METRICS, rank_in_sql
 from rebalsim.domain.sweep import Objective, Plan
+from rebalsim.spark.counted import write_and_see
 from rebalsim.spark.schemas import runs_ddl
 from rebalsim.spark.store import Store
 
@@ -240,15 +241,9 @@ class Tables:
     def write(self) -> None:
         """Compute and write the small tables: one file each, over whatever runs there are."""
         runs = self.runs()
-        self.budgets_frame(runs).coalesce(1).write.mode("overwrite").parquet(
-            self.store.path("budgets")
-        )
-        budgets = self.spark.read.parquet(self.store.path("budgets"))
-        self.points_frame(runs, budgets).coalesce(1).write.mode("overwrite").parquet(
-            self.store.path("points")
-        )
-        points = self.spark.read.parquet(self.store.path("points"))
-        self.axes_frame(points).coalesce(1).write.mode("overwrite").parquet(self.store.path("axes"))
+        budgets = write_and_see(self.spark, self.budgets_frame(runs), self.store, "budgets")
+        points = write_and_see(self.spark, self.points_frame(runs, budgets), self.store, "points")
+        write_and_see(self.spark, self.axes_frame(points), self.store, "axes")
 
 
 def _case(column: str, values: dict[str, str], otherwise: str, type_: str) -> str:
