@@ -37,7 +37,7 @@ def locked(store: Store) -> Iterator[None]:
                 "with --resume."
             ) from None
         store.write_text(LOCK, mine)
-        if _text(store) != mine:  # somebody else was as quick
+        if _text(store) != mine:  # another driver took the lock at the same moment
             raise InputError(
                 f"{store.out} is being played by another driver — wait for it."
             ) from None
@@ -58,7 +58,7 @@ def _tell(store: Store, mine: str, ended: threading.Event) -> None:
         try:
             store.write_text(LOCK, mine)
         except Exception:
-            return  # Spark has gone; the lock will fall silent
+            return  # Spark has ended, so nobody renews the lock any more
 
 
 def _text(store: Store) -> str:

@@ -165,7 +165,7 @@ class Player:
         return row
 
     def _place(self, point: int, seed: int, variant: str) -> dict[str, Any]:
-        """Which run it is, with its point's value on each axis."""
+        """The row's first columns: which run it is, and its point's value on each axis."""
         row: dict[str, Any] = dict.fromkeys(self._columns)
         row.update(
             run=run_name(point, variant, seed),
@@ -183,7 +183,7 @@ class Player:
     def _played(
         self, scenario: Scenario, run: Run, variant: str, analyses: dict[str, Any]
     ) -> dict[str, Any]:
-        """What it came to."""
+        """The row's figures: metrics, budgets, verdict and costs of a run that was played."""
         plan = self.plan
         metrics = rows.measured(run.analysis)
         budgets = rows.judged(
@@ -218,7 +218,9 @@ def player_for(plan: Plan, with_pauses: bool = False) -> Player:
     return found
 
 
-Wanted = Callable[[Points, int, int], bool]  # of a point and a seed: whether it is asked for at all
+Wanted = Callable[
+    [Points, int, int], bool
+]  # whether a run of this point and seed is asked for at all
 
 
 def play_ranks(

@@ -16,7 +16,7 @@ from rebalsim.domain.sweep import Axis
 from rebalsim.scenario.grid import Order, number_of
 from rebalsim.spark.player import Player
 
-_NOISE = 1.5  # ratios below this are the machine's mood
+_NOISE = 1.5  # smaller ratios are noise of the machine
 _EACH = 6  # axes of words with at most so many values are tried at each
 
 
@@ -33,7 +33,7 @@ class Probe:
 
 
 def probe(player: Player, seconds: float = 20.0) -> Probe:
-    """Play a few runs, for about so many seconds, to learn how long one takes."""
+    """Play a few runs, for at most about `seconds`, to learn how long one takes."""
     plan = player.plan
     radices = plan.radices
     began = time.perf_counter()

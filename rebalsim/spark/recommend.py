@@ -49,7 +49,7 @@ class Turn:
     name: str
     before: str
     after: str
-    factor: float  # in powers of two; 0 for words
+    factor: float  # how far it is turned, in powers of two; 0 for words
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,9 @@ def _lowered(over: Iterable[str]) -> dict[str, str]:
 
 
 def usual_of(story: Story, variant: str) -> tuple[str, ...]:
-    """What is turned where nobody says what: the settings of whoever decides."""
+    """The settings that are turned where none are named: the members', or the brokers' under the
+    consumer protocol.
+    """
     if story.scenario(variant).connect:
         return USUAL_OF_WORKERS
     return USUAL_OF_BROKERS if is_of_brokers(story, variant) else USUAL

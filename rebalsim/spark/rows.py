@@ -81,7 +81,7 @@ def cost_per_hour(
 
 
 def settles(analysis: Analysis) -> str:
-    """Whether a storm ends: at once, slowly, or never (within the story)."""
+    """Whether a storm of rebalances ends: at once, slowly, or not within the story."""
     found = selected_disturbances(analysis, EVERYTHING)
     if not found:
         return "at once"

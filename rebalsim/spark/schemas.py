@@ -28,7 +28,7 @@ class Column:
 
 
 def type_of(metric: Metric) -> str:
-    """Whole numbers stay whole; what is divided or fluid is a double."""
+    """The column's type: whole numbers stay whole, shares and amounts of lag are doubles."""
     return "long" if metric.unit in _WHOLE else "double"
 
 

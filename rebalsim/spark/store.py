@@ -62,7 +62,7 @@ class Store:
             raise InputError(f"{self.out} cannot be written to: {reason_in(e)}.") from None
 
     def clear(self) -> None:
-        """Throw away what a sweep has written here, and nothing else."""
+        """Delete what a sweep has written here, and nothing else."""
         for name in (MANIFEST, "runs", "pauses", "points", "budgets", "axes"):
             self._fs.delete(self._path(name), True)
 
@@ -124,7 +124,7 @@ class Store:
             return 0.0
 
     def write_manifest(self, document: dict[str, Any]) -> None:
-        """Whole or not at all: a new file that takes the old one's place."""
+        """Writes the manifest whole or not at all: as a new file that takes the old one's place."""
         fresh = self._path(f".{MANIFEST}.new")
         try:
             stream = self._fs.create(fresh, True)

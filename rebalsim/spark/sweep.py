@@ -296,7 +296,7 @@ class Sweep:
         return reader.option("pauses", str(self.cutting.with_pauses).lower()).load()
 
     def _write(self, key: str, frame: Any) -> None:
-        """`runs` last: that it is there and counted is what makes a chunk done."""
+        """Writes the chunk's tables, `runs` last: a chunk is done when its runs are there and counted."""
         self.spark.sparkContext.setJobGroup(
             f"rebalsim-{key}", f"runs of chunk {key}", interruptOnCancel=False
         )

@@ -119,7 +119,7 @@ def refuse_to_mix(out: str, names: list[str]) -> None:
 
 
 def _resumed(plan: Plan, store: Store, with_pauses: bool, held: ExitStack) -> Job:
-    """The sweep as it was begun: its own plan, cut as it was cut."""
+    """The sweep as it was begun: with the plan of its folder, cut into the same chunks."""
     document = store.read_manifest()
     with taken_from(store.path("sweep.json"), "it is damaged: begin anew with --overwrite"):
         begun = plan_of(document, plan.code_from)

@@ -73,7 +73,7 @@ class _Open:
 
 
 def doings_recorded(document: Mapping[str, Any]) -> Doings:
-    """By the wire and the workers' own logs."""
+    """What a recorded cluster did and when, by the wire and by the workers' own logs."""
     found, stops, joins, answers = Doings(), _Open(), _Open(), _Open()
     for e in document["events"]:
         if "worker" not in e or "life" not in e:
@@ -116,7 +116,7 @@ def _take_over(found: Doings, at: float, delay: float) -> None:
 
 
 def doings_simulated(trace: Trace) -> Doings:
-    """The same, by the replay's events."""
+    """What a replayed cluster did and when, by the replay's events."""
     found, stops, joins, answers = Doings(), _Open(), _Open(), _Open()
     for e in trace.events:
         who, at = getattr(e, "consumer", ""), e.at_us / 1000
@@ -206,7 +206,7 @@ class Compared:
 
 
 def compare(recorded: Sequence[Cut], ours: Sequence[Cut]) -> list[Compared]:
-    """In the order of their beginning."""
+    """Recorded pauses beside ours, in the order in which they began."""
     found = []
     for pause in sorted(recorded, key=lambda c: (c.start, c.what)):
         same = [c for c in ours if c.what == pause.what and c.start < pause.end]

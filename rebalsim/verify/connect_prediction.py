@@ -92,7 +92,7 @@ class _Finder:
             self._ends(what, event.consumer, polled if polled >= 0 else event.at_us)
 
     def _ends(self, task: str, worker: str, at_us: int) -> None:
-        """A copy polls no more."""
+        """A copy of a source's task stops polling."""
         who = self.copies[task]
         if worker in who:
             who.remove(worker)

@@ -108,7 +108,9 @@ class Reading:
 
 @dataclass(slots=True)
 class ConnectDrive(Drive):
-    """The driver's seat, with the config topic's pedals."""
+    """What drives a replay of Connect: what was done to workers, and what was put into the
+    config topic.
+    """
 
     records: list[tuple[int, Record]] = field(default_factory=list)  # first read when, what
     readings: list[Reading] = field(default_factory=list)
@@ -146,7 +148,7 @@ class ConnectDrive(Drive):
         played.append((player, world.consumers[player].life))
 
     def _do(self, due: tuple[World, Strike]) -> None:
-        """To the worker's process that began last."""
+        """Does this to the process of that worker which began last."""
         world, deed = due
         played = self.processes.get(deed.target)
         Drive._do(self, (world, replace(deed, target=played[-1][0]) if played else deed))

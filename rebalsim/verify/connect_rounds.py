@@ -115,7 +115,7 @@ def _ours(answer: Answer, member_id: str) -> tuple[int, set[str], set[str]]:
 
 
 class _Brains:
-    """What each worker's process remembers from the rounds that it led."""
+    """What each worker's process remembers of the rounds that it led."""
 
     def __init__(self, drive: ConnectDrive) -> None:
         self.drive = drive
@@ -176,7 +176,7 @@ class _Brains:
         return [state for state in self.states if state.offset <= offset][-1]
 
     def _read_by(self, who: Life, now_ms: float, taken: ConfigState) -> ConfigState:
-        """As far as this process had read by then."""
+        """The config up to the record that this process had read by then."""
         read = [
             reading.count
             for reading in self.drive.readings

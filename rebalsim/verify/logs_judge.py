@@ -59,7 +59,7 @@ class Tally:
 
 
 def judge(truth: Truth, told: Document) -> Tally:
-    """By the clock of that broker whose answer is best."""
+    """The judgement by the clock of the broker that makes it best."""
     found = [_judge_by(truth, told, skew) for skew in truth.skews()]
     timed = ("begin", "callbacks", "start", "end", "clocks")
     return max(found, key=lambda tally: sum(tally.right[key] for key in timed))
@@ -253,7 +253,7 @@ class _Judging:
             if p["partition"] == answer["partition"] and p["group"] == group:
                 end = self.truth.end if p["end"] is None else p["end"]
                 if p["start"] - 100 <= until and end + 100 >= begin:
-                    return False  # part of one, or one that is not judged
+                    return False  # a part of a pause, or a pause that is not judged
         owned = (
             e["t"]
             for e in self.truth.document["events"]
@@ -270,7 +270,7 @@ class _Judging:
 
 
 def outside(told: int, first: int, second: int) -> int:
-    """How far outside of what lies between two moments."""
+    """How far a moment lies outside of the span between two others."""
     return max(0, min(first, second) - told, told - max(first, second))
 
 

@@ -37,7 +37,7 @@ class Truth:
         return int(self.document["end"])
 
     def member(self, name: object) -> str | None:
-        """The member that a name means; itself, marked, where it means none."""
+        """The member that a name stands for; a name that stands for none is kept, and marked."""
         if name is None:
             return None
         text = str(name)
@@ -47,7 +47,7 @@ class Truth:
         return (member or "").split("/")[0] in self.logged
 
     def is_seen(self, member: str, at: int) -> bool:
-        """Its log reaches back to this moment."""
+        """Whether the member's log reaches back to this moment."""
         return self.is_logged(member) and at >= self.cut.get(member.split("/")[0], -1 << 60)
 
     def tolerance(self, *members: str | None) -> int:

@@ -57,7 +57,7 @@ def prediction_of(trace: Trace) -> dict[str, Any]:
         elif kind is GenerationJoined:
             generations = max(generations, event.generation)
         elif kind is CommitRefused and trace.header.consumers[event.consumer].commit:
-            refused += 1  # one that the application itself made
+            refused += 1  # a callback that the application itself made
     return {
         "generations": generations,
         "callbacks": callbacks,

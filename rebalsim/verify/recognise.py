@@ -57,7 +57,7 @@ def recognise(path: Path) -> Kind:
 
 
 def _kind_of_trace(first: str) -> Kind:
-    """Of whom: by what only a header of theirs says."""
+    """Whose trace it is: consumers', Connect's or Streams', by keys that only their headers have."""
     if '"x.topology"' in first:
         return "streams-trace"
     return "connect-trace" if any(said in first for said in _OF_CONNECT) else "trace"

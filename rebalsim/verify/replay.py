@@ -66,7 +66,7 @@ _NUMBERS = {
 
 
 def scenario_of(document: dict[str, Any], *, is_jittered: bool = False) -> tuple[Scenario, Drive]:
-    """What the recording's header says, and what its events may dictate."""
+    """The scenario by the recording's header, with what its events may dictate."""
     specs, names = _specs(document)
     is_async = document["conf"].get("group.protocol") == "consumer"
     constant, jittered = (ASYNC_LATENCY, ASYNC_JITTERED) if is_async else (LATENCY, JITTERED)
