@@ -116,7 +116,7 @@ def _start_up(quick: bool) -> Part:
 
 
 def _reports(quick: bool) -> Part:
-    from rebalsim.proof.bench.telling import measure
+    from rebalsim.proof.bench.report_forms import measure
 
     return measure(quick), [], True
 
