@@ -43,7 +43,7 @@ def assign_general(
     loads = Loads(universe, members)
     former = loads.former_owners(members, brought, highest)
     revoked_some = loads.keep_claims(resolved, racks)
-    loads.settle()
+    loads.sort_loads()
     started_empty = loads.most() == 0
     free = loads.place_free(racks)
     loads.freeze()
@@ -134,7 +134,8 @@ class Loads:
             self.size[rank] = len(self.held[rank])
         return revoked_some
 
-    def settle(self) -> None:
+    def sort_loads(self) -> None:
+        """Those members that still take part, by how much they have."""
         self.queue = sorted(
             size * len(self.size) + rank
             for rank, size in enumerate(self.size)
@@ -194,7 +195,7 @@ class Loads:
         for rank, held in enumerate(self.held):
             if len(held) >= self.limit[rank] and not any(map(self.is_open, held)):
                 self.frozen[rank] = 1
-        self.settle()
+        self.sort_loads()
 
     def snapshot(self) -> tuple[list[int], list[dict[int, None]]]:
         return self.owner.copy(), [held.copy() for held in self.held]
@@ -202,7 +203,7 @@ class Loads:
     def restore(self, before: tuple[list[int], list[dict[int, None]]]) -> None:
         self.owner, self.held = before
         self.size = [len(held) for held in self.held]
-        self.settle()
+        self.sort_loads()
 
     def score(self) -> int:
         """The sum of the differences in load over all pairs of members: 0 is perfect balance."""

@@ -81,7 +81,7 @@ def search_here(
 
         click.echo(json.dumps(document_of(found, asked), ensure_ascii=False, indent=2))
     else:
-        _tell(story, scenario, found, asked, _left_aside(story, named, asked))
+        _print_found(story, scenario, found, asked, _left_aside(story, named, asked))
     if is_applied and found.choices:
         _apply(scenario, story, found.choices[0])
     return exits.WITHIN if found.choices else exits.BROKEN
@@ -222,7 +222,7 @@ def _told_so_far(search: Search, folder: str | None) -> None:
         click.echo(f"  the same command with --out {folder} --resume goes on from here", err=True)
 
 
-def _tell(
+def _print_found(
     story: Story, scenario: str, found: Found, budgets: Sequence[Any], aside: Sequence[str]
 ) -> None:
     from rebalsim.reports.search_told import render_search

@@ -71,7 +71,7 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
         e = a.trace.events[number]
         if e.at_us > at_us:
             break
-        _tell(moment, e)
+        _take_in(moment, e)
     if state in _COLLECTING:  # the coordinator has no assignment to show until it is stable
         for member in moment.members.values():
             member.partitions = {}
@@ -83,7 +83,8 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
     return moment
 
 
-def _tell(moment: Moment, e: ev.TraceEvent) -> None:
+def _take_in(moment: Moment, e: ev.TraceEvent) -> None:
+    """What the event changes in the group as the tool would show it."""
     kind, members = type(e), moment.members
     if kind is ev.MemberAdded:
         if e.how != "pending":

@@ -123,7 +123,13 @@ def migration_of(raw: bytes, name: str, variant: str = "") -> Migration:
     during = story_of(text.encode(), "the migration scenario").check().scenario()
     steps = (*of_brokers, *of_clients)
     return Migration(
-        before, after, during, text, _kinds(before, after), _of_brokers(before, after), steps
+        before,
+        after,
+        during,
+        text,
+        _alike_members(before, after),
+        _of_brokers(before, after),
+        steps,
     )
 
 
@@ -210,7 +216,7 @@ def _is_classic(story: Story, variant: str) -> bool:
     )
 
 
-def _kinds(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
+def _alike_members(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
     """The members, alike ones together, each with what becomes of its settings."""
     later = {c.name: c for g in after.groups for c in g.consumers}
     found: dict[tuple[object, ...], list[Consumer]] = {}

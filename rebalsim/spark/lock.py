@@ -42,18 +42,19 @@ def locked(store: Store) -> Iterator[None]:
                 f"{store.out} is being played by another driver — wait for it."
             ) from None
     ended = threading.Event()
-    telling = threading.Thread(target=_tell, args=(store, mine, ended), daemon=True)
-    telling.start()
+    renewing = threading.Thread(target=_renew, args=(store, mine, ended), daemon=True)
+    renewing.start()
     try:
         yield
     finally:
         ended.set()
-        telling.join(5)
+        renewing.join(5)
         if _text(store) == mine:
             store.delete(LOCK)
 
 
-def _tell(store: Store, mine: str, ended: threading.Event) -> None:
+def _renew(store: Store, mine: str, ended: threading.Event) -> None:
+    """Writes the lock anew from time to time, so that others see that its holder is alive."""
     while not ended.wait(EVERY_S):
         try:
             store.write_text(LOCK, mine)

@@ -118,10 +118,10 @@ def _tasks(spark: Any) -> int:
 def tables_from(spark: Any, facts: Any) -> Any:
     """Each group's rows, as JSON."""
     rows = facts.select(*FACT_COLUMNS).repartition(_tasks(spark), "grp").sortWithinPartitions("grp")
-    return map_rows(spark, rows, _tell, _TOLD_DDL)
+    return map_rows(spark, rows, _tables_of_groups, _TOLD_DDL)
 
 
-def _tell(rows: Iterable[Any]) -> Iterator[tuple[str, str, str, str]]:
+def _tables_of_groups(rows: Iterable[Any]) -> Iterator[tuple[str, str, str, str]]:
     for group, facts in groupby(rows, key=itemgetter(0)):
         for table, day, row in tables_of_group(group, facts):
             yield table, day, group, json.dumps(row, separators=(",", ":"))

@@ -161,7 +161,7 @@ class _Replay:
             self._advance(line["t"])
             self.lines.append(line)
             self._carry_out(step(self.group, asked, _REQUESTS[line["do"]](line), self.now * 1000))
-            self._settle()
+            self._fire_due()
             self._flush()
         if self.end < self.now:
             raise Astray(
@@ -181,11 +181,12 @@ class _Replay:
                 heapq.heappop(self._due)
                 continue
             self.now = max(self.now, due)
-            self._settle()
+            self._fire_due()
             self._flush()
         self.now = to
 
-    def _settle(self) -> None:
+    def _fire_due(self) -> None:
+        """Fires every timer that is due, also those that others of them set."""
         count = 0
         while self._due and self._due[0][0] <= self.now:
             due, number, key = heapq.heappop(self._due)
