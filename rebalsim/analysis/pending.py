@@ -206,9 +206,9 @@ def _former_places(a: Findings) -> Iterator[Pending]:
 
 def _places_at_end(a: Findings) -> dict[str, list[Place]]:
     """Consumer → the places that the coordinators kept for it at the end, the newest last."""
-    known: dict[str, list[Place]] | None = a.workings.get("places at the end")
+    known: dict[str, list[Place]] | None = a.workings.get("places-at-the-end")
     if known is None:
-        known = a.workings["places at the end"] = {}
+        known = a.workings["places-at-the-end"] = {}
         for group in a.index.by_group:
             for place in Memberships(a.index, group).at_end():
                 known.setdefault(place.consumer, []).append(place)

@@ -21,6 +21,8 @@ from rebalsim.domain.errors import InputError, Problem, ProblemsError
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.verdict import Ending
 from rebalsim.one_run import refuse_what_will_not_fit
+from rebalsim.reports.alarms_told import uncapital
+from rebalsim.reports.check_notes import NO_BUDGETS, judged_over, names_there_are, not_judged_yet
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.scale import why_it_takes_long
@@ -135,15 +137,11 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
         and (waiting := [q for q in chosen if _is_of_baseline(q)])
     ):
         judged = tuple(q for q in chosen if not _is_of_baseline(q))
-        notes.append(
-            f"{len(waiting)} budget{'s are' if len(waiting) > 1 else ' is'} relative to the "
-            "baseline that is now being saved, and not judged yet"
-        )
+        notes.append(not_judged_yet(len(waiting)))
     if not story.budgets and not story.expectations:
-        said = 'as no budgets, so nothing can fail — add budgets: {longest_pause: "<= 30s"}'
         if wanted.requires_budgets:
-            return _Case(file, story, None, (story.problem(1, 1, f"H{said}", 1),))
-        notes.append(f"{file}: h{said}")
+            return _Case(file, story, None, (story.problem(1, 1, NO_BUDGETS, 1),))
+        notes.append(f"{file}: {uncapital(NO_BUDGETS)}")
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants
@@ -152,11 +150,7 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
         and chosen
         and (sampled := [v for v in judge.variants if _is_sampled(story, v)])
     ):
-        seeds = _seeds_of(story, sampled[0])
-        notes.append(
-            f"{file}: under the consumer protocol one run is a sample of many: it is judged over "
-            f"{seeds} seeds, by the worst of them — say `runs: N` for another number"
-        )
+        notes.append(f"{file}: {judged_over(_seeds_of(story, sampled[0]))}")
     tasks = tuple(
         Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics)
         for v in variants
@@ -199,15 +193,8 @@ def is_chosen(q: Question, file: str, only: Sequence[str]) -> bool:
 
 
 def _known(cases: Sequence[_Case]) -> str:
-    names = list(
-        dict.fromkeys(q.name for c in cases if c.story is not None for q in questions_of(c.story))
-    )
-    return (
-        f"there {'is' if len(names) == 1 else 'are'} "
-        f"{', '.join(names[:6])}{f' and {len(names) - 6} more' if len(names) > 6 else ''}"
-        if names
-        else "there is no budget at all"
-    )
+    stories = [c.story for c in cases if c.story is not None]
+    return names_there_are(list(dict.fromkeys(q.name for s in stories for q in questions_of(s))))
 
 
 def _known_values(baseline: Baseline, file: str) -> Mapping[str, Mapping[str, float]]:

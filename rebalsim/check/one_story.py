@@ -25,15 +25,15 @@ from rebalsim.analysis.judge import (
 )
 from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.errors import Problem
-from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.verdict import Measured, Outcome, RunVerdict, Verdict
+from rebalsim.reports.check_notes import (
+    NO_BASELINE,
+    not_in_baseline,
+    spread_of_budget,
+    spread_of_fact,
+)
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.story import Story
-
-RELATIVE = (
-    "This budget is relative to a baseline, and none is given — `rebalsim check --save-baseline "
-    "FILE` writes one, --baseline FILE uses it"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +196,8 @@ class StoryJudge:
 
     def _lacking(self, budget: Budget, variant: str) -> str:
         if self.baseline is None:
-            return RELATIVE
-        return (
-            f"The baseline has no {key_of(budget)} of {variant} in this file — save it anew with "
-            "--save-baseline"
-        )
+            return NO_BASELINE
+        return not_in_baseline(key_of(budget), variant)
 
     def _of(self, asked: Budget | Expectation, variant: str, seed: int) -> Measured:
         key = (asked, variant, seed)
@@ -349,43 +346,15 @@ class StoryJudge:
 
 
 def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
-    """What so many seeds come to, and how many of them break it; whatever is the same in all of
-    them is rule and not chance.
-    """
-    from rebalsim.analysis.over_seeds import NEARLY
-    from rebalsim.domain.metrics import percentile
-    from rebalsim.reports.verdict_told import say_amount
-
-    seeds = len(found)
+    """What so many seeds come to, and how many of them break it."""
     if isinstance(asked, Expectation):
         broken = sum(judge_fact(m).outcome is Outcome.FAIL for m in found)
-        return (
-            f"the same under each of {seeds} seeds"
-            if broken in (0, seeds)
-            else f"by chance: broken under {broken} of {seeds} seeds"
-        )
+        return spread_of_fact(len(found), broken)
     values = sorted(float(m.value) for m in found if m.value is not None)
     if not values:
         return ""
-    broken = (
-        sum(judge_run(asked, m).outcome is Outcome.FAIL for m in found)
-        if not asked.relative_to
-        else 0
-    )
-    if values[-1] - values[0] <= NEARLY * abs(values[-1]) and broken in (0, seeds):
-        return f"{'' if values[0] == values[-1] else 'nearly '}the same under each of {seeds} seeds"
-    worst = values[0] if METRICS[asked.metric].better == "more" else values[-1]
-    parts = [
-        f"{word} {say_amount(asked.metric, value, None)}"
-        for word, value in (
-            ("median", percentile(values, 50)),
-            ("p95", percentile(values, 95)),
-            ("worst", worst),
-        )
-    ]
-    return f"by chance over {seeds} seeds: {', '.join(parts)}" + (
-        f"; {broken} of them break it" if broken else ""
-    )
+    verdicts = [] if asked.relative_to else [judge_run(asked, m).outcome for m in found]
+    return spread_of_budget(asked, values, len(found), verdicts.count(Outcome.FAIL))
 
 
 def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measured) -> Measured:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from rebalsim.check.many import StoriesChecked
 from rebalsim.domain.metrics import HEADLINES
-from rebalsim.domain.verdict import Outcome
+from rebalsim.reports.check_notes import said_of_fact
 from rebalsim.reports.check_report import Checked, Flip, StoryChecked
 from rebalsim.reports.figures import title_of
 from rebalsim.reports.verdict_told import say_amount
@@ -40,13 +40,9 @@ def _budgets(old: StoryChecked, new: StoryChecked) -> Iterator[Flip]:
                     say_amount(c.metric, c.observed, was.observed),
                 )
                 if c.metric
-                else (_fact(was), _fact(c))
+                else (said_of_fact(was.outcome), said_of_fact(c.outcome))
             )
             yield Flip(c.file, c.variant, c.name, *told, was.outcome, c.outcome, c.line)
-
-
-def _fact(c: Checked) -> str:
-    return "holds" if c.outcome is Outcome.PASS else "does not hold"
 
 
 def _headlines(

@@ -38,13 +38,10 @@ KNOWN: dict[str, tuple[int, str]] = {
     "analysis/judge_facts.py": (9, _VERDICT),
     "analysis/judge_selection.py": (16, _ASKED),
     "analysis/marks.py": (2, _VERDICT),
-    "analysis/pending.py": (2, _VERDICT),
     "analysis/rounds.py": (5, _KAFKA),
     "check/find.py": (1, _STORY),
-    "check/many.py": (5, _STORY),
-    "check/one_story.py": (9, _STORY),
+    "check/one_story.py": (1, _STORY),
     "check/tasks.py": (1, _STORY),
-    "check/what_if.py": (1, _STORY),
 }
 
 _WORD = re.compile(r"[(\"'`]?[A-Za-z][A-Za-z'’-]*[,.;:)\"'`?!]*")
