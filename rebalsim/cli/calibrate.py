@@ -57,4 +57,4 @@ def command(logs: tuple[str, ...], group: str, scenario: Path | None, out: str |
         click.echo(f"{out}: written.", err=True)
     else:
         click.echo(terminal.as_told(text), nl=False)
-    return exits.WITHIN
+    return exits.of_logs(observed.groups)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 WITHIN = 0  # all is well, every budget is kept
 BROKEN = 1  # a budget is broken, or what was verified differs
 INVALID = 2  # bad usage, an invalid file, something missing
@@ -30,6 +32,11 @@ OF_CHECKS: dict[str, int] = {
 }
 
 GRAVITY = (BUG, INVALID, BROKEN, INCONCLUSIVE, WITHIN)
+
+
+def of_logs(groups: Sized) -> int:
+    """What logs told of these groups. Where no line is of any, that is no quiet night."""
+    return WITHIN if groups else INVALID
 
 
 def gravest(codes: list[int]) -> int:

@@ -69,7 +69,7 @@ def command(
     if html is not None:
         _write_page(html, found, text, logs)
     click.echo(_as_json(found) if as_json else terminal.as_told(text), nl=as_json)
-    return exits.WITHIN
+    return exits.of_logs(observed.groups)
 
 
 def _stock(name: str) -> str:

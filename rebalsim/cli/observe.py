@@ -113,7 +113,7 @@ def _observe(
         click.echo(terminal.json_as_told(json.dumps(document_of(observed), indent=1)))
     elif form is None:
         click.echo(terminal.as_told(render(observed, meant[0])), nl=False)
-    return exits.WITHIN
+    return exits.of_logs(observed.groups)
 
 
 def _as_report(

@@ -63,7 +63,7 @@ def test_what_is_no_log_is_said_so(capsys: pytest.CaptureFixture[str], tmp_path:
     (tmp_path / "photo.log").write_bytes(bytes(range(256)) * 20)
     whole = gzip.compress(b"2026-01-01 00:00:00,000 INFO hello\n" * 500)
     (tmp_path / "cut.log.gz").write_bytes(whole[: len(whole) // 2])
-    text = said(capsys, str(tmp_path))
+    text = said(capsys, str(tmp_path), code=2)
     assert "photo.log: is binary" in text
     assert "cut.log.gz: is cut" in text
     assert "there is no such file" in said(capsys, str(tmp_path / "nowhere"), code=2)
@@ -80,7 +80,9 @@ def test_where_no_file_can_be_read_at_all_that_is_an_error(
     assert "cut.log.gz: is cut" in text and "nothing of it could be read" in text
     assert "give logs as text, plain or in gzip or zstd" in text
     good.write_text("2026-01-01 00:00:00,000 INFO hello\n")
-    assert "photo.log: is binary and no log; left out" in said(capsys, str(photo), str(good))
+    assert "photo.log: is binary and no log; left out" in said(
+        capsys, str(photo), str(good), code=2
+    )
 
 
 def test_hostile_text_reaches_no_terminal(

@@ -248,3 +248,12 @@ def test_where_stderr_could_not_be_written_the_exit_code_lied(
             check=False,
         )
     assert done.returncode == code
+
+
+@pytest.mark.parametrize("command", ["observe", "incident", "calibrate", "report"])
+@pytest.mark.parametrize("text", ["", "Started application in 3 s\n", "\x00\x01\x02" * 99])
+def test_logs_without_a_line_of_a_group_ended_as_a_quiet_night_does(
+    command: str, text: str, folder: Path
+) -> None:
+    (folder / "app.log").write_text(text, "utf-8")
+    assert code_of([command, "app.log"]) == 2
