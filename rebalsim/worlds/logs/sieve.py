@@ -63,6 +63,8 @@ _NO_MESSAGE = "\n"  # with which no line goes on
 _JAVA = {**dict.fromkeys(QUIET, _NO_MESSAGE), **JAVA_HEADS}
 
 
+_AFTER_TAB_AND_PERCENT = "'"  # in the order of characters: no line of a log begins with one between
+_TELLING = ("\t", "%")
 _OF_PYTHON = ("eartbeat", "poll timeout", "subscribed topics", "has changed")
 # marks that lack the word of groups, and are looked for only in files in which their dialect speaks
 SELDOM = {
@@ -120,14 +122,14 @@ class Sieve:
         picked: list[Picked] = []
         take, heads, more = picked.append, _JAVA, self.more
         for place, line in enumerate(lines):
-            first = line[:1]
-            if first == "\t":
-                if line[1 : line.find(" = ")] in _SETTINGS:
-                    take((place, SETTING, line, 0))
-            elif first == "%" and line[17:18] == "|":
-                if line[18 : line.find("|", 18)] in FACILITIES:
-                    take((place, LIBRDKAFKA, line, 0))
-            elif (begin := line.find("[Consumer ")) >= 0:
+            if line < _AFTER_TAB_AND_PERCENT and (first := line[:1]) in _TELLING:
+                if (speaker := _by_first(line, first)) is not None:
+                    take((place, speaker, line, 0))
+            elif "roup" in line:
+                if (begin := line.find("[Consumer ")) < 0:
+                    if (speaker := _of_groups(line)) is not None:
+                        take((place, speaker, line, 0))
+                    continue
                 begin = line.find("]", begin) + 2
                 rest = heads.get(line[begin : begin + HEAD])
                 if rest is not None:
@@ -136,10 +138,25 @@ class Sieve:
                 elif begin > 1 and _strange(line, begin):
                     take((place, JAVA, line, begin))
             elif (
-                speaker := _of_groups(line) if "roup" in line else _of_others(line, more)
-            ) is not None:
+                "artition" in line
+                or "afka" in line
+                or "[thrd:" in line
+                or "nfig v" in line
+                or "\t" in line
+                or "\\t" in line
+                or more
+            ) and (speaker := _of_others(line, more)) is not None:
                 take((place, speaker, line, 0))
         return picked
+
+
+def _by_first(line: str, first: str) -> Dialect | None:
+    """Lines of settings, and librdkafka's own, which their first character tells."""
+    if first == "\t":
+        return SETTING if line[1 : line.find(" = ")] in _SETTINGS else None
+    if line[17:18] == "|":
+        return LIBRDKAFKA if line[18 : line.find("|", 18)] in FACILITIES else None
+    return None
 
 
 def _of_groups(line: str) -> Dialect | None:

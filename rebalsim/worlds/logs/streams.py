@@ -286,8 +286,11 @@ class Reader:
         """When its process spoke last before this, of whatever: before what may begin another one the
         lines above are looked at, which need not be about groups.
         """
-        told_us = stream.told[-1][1].at_us if stream.told else -1
-        if told_us < 0 or first.what not in FIRST_WORDS:
+        if not stream.told:
+            return -1
+        former = stream.told[-1][1]
+        told_us = former.at_us
+        if first.what not in FIRST_WORDS or former.what in (*FIRST_WORDS, "setting"):
             return told_us
         above = self.recent[max(0, place - REMEMBERED * 4) : place]
         stamps = [
