@@ -1,4 +1,4 @@
-"""Member ids that only the coordinator tells, given to the consumers that they must belong to.
+"""Member ids (and settings) that only the coordinator tells, given to the consumers whose they must be.
 
 A client that prints no ids (librdkafka without debug, KafkaJS at INFO, …) is known by its client id,
 which its ids begin with, where no other consumer of the logs has that name.
@@ -44,6 +44,14 @@ def adopt(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
                 if f.group == voice.group:
                     voice.adopted.append((f.at_us, f.member))
         voice.index()
+
+
+def give_timeouts(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
+    """What only the coordinator tells of a member's settings, to those that print none themselves."""
+    by_id = {i: v for v in voices for i in v.ids}
+    for f in coordinator:
+        if f.what == "setting" and (voice := by_id.get(f.member)) is not None:
+            voice.settings.setdefault(f.why, f.other)
 
 
 def _names(voice: Voice) -> list[str]:

@@ -10,7 +10,7 @@ from heapq import merge
 from operator import itemgetter
 
 from rebalsim.domain.errors import InputError
-from rebalsim.worlds.logs.adoption import adopt
+from rebalsim.worlds.logs.adoption import adopt, give_timeouts
 from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks, say_zones
 from rebalsim.worlds.logs.coarse_times import refine_times
 from rebalsim.worlds.logs.epoch_ends import end_epochs
@@ -167,6 +167,7 @@ def _story(name: str, facts: Sequence[Fact], mine: list[Voice]) -> GroupStory:
     give_roots(rounds)
     refine_times(mine, rounds)
     name_latecomers(rounds, facts, mine)
+    give_timeouts(mine, facts)
     poll_us = poll_limit_us(mine)
     stops = [s for v in mine for s in stops_of(v, facts, rounds, poll_us)]
     pauses = pauses_of(mine, stops, rounds, by_id.get)

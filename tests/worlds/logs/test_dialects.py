@@ -20,6 +20,20 @@ SETS = "{TopicPartition(topic='t', partition=1), TopicPartition(topic='t', parti
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
+        (
+            SCALA + f"Adding new static member i-1 to group g with member id {M}.",
+            {"what": "added", "instance": "i-1", "member": M},
+        ),
+        (
+            SCALA + f"Static member Some(i-1) of group g with unknown member id rejoins, assigning "
+            f"new member id {M}, while old member id c1-old will be removed.",
+            {"what": "replaced", "instance": "i-1", "member": M, "other": "c1-old"},
+        ),
+        (
+            JAVA + f"ConsumerGroupHeartbeatRequest failed for member {M} due to "
+            "FENCED_MEMBER_EPOCH: fenced",
+            {"what": "thrown-out", "member": M, "why": "FENCED_MEMBER_EPOCH"},
+        ),
         (JAVA + "(Re-)joining group", {"what": "asking", "client": "c0", "thread": "main"}),
         (JAVA + "Request joining group due to: group is already rebalancing", {"what": "heard"}),
         (JAVA + "Attempt to heartbeat failed since group is rebalancing", {"what": "heard"}),
@@ -236,3 +250,23 @@ def test_connects_assignment_comes_with_what_must_be_given_up() -> None:
     revoked, assigned = facts_of(line)
     assert (revoked.what, revoked.partitions) == ("revoked", ("db-0",))
     assert (assigned.what, assigned.partitions) == ("assigned", ("files", "files-0", "files-1"))
+
+
+def test_a_coordinator_that_loads_a_group_tells_its_members_timeouts() -> None:
+    """Also of a member that prints no settings itself."""
+    client = f"{JAVA}Successfully joined group with generation Generation{{generationId=5, "
+    lines = {
+        "c1": [f"{client}memberId='{M}', protocol='range'}}"],
+        "broker": [
+            f"{SCALA}Preparing to rebalance group g in state PreparingRebalance with old generation "
+            f"4 (__consumer_offsets-0) (reason: removing member {M} on LeaveGroup)",
+            f"{SCALA}Loaded member MemberMetadata(memberId={M}, groupInstanceId=None, clientId=c0, "
+            "clientHost=/10.0.0.1, sessionTimeoutMs=12000, rebalanceTimeoutMs=90000, "
+            "supportedProtocols=List(range)) in group g with generation 4.",
+        ],
+    }
+    (voice,) = observed(**lines).groups["g"].voices
+    assert (voice.settled("session.timeout.ms"), voice.settled("max.poll.interval.ms")) == (
+        12_000,
+        90_000,
+    )

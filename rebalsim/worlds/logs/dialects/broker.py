@@ -31,6 +31,7 @@ _PREFIX = re.compile(
 _UUID = re.compile(
     r"[^\s,()\[\]{}=][^,()\[\]{}=]{0,360}?-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
+_I = r"(?:Some\()?(\S{1,300}?)\)?"  # an instance id, as Scala prints what may be missing
 _P = r"(?: \(\S{1,249}\))?"  # the offsets' partition that the Scala coordinator names
 
 
@@ -62,15 +63,19 @@ def _fenced(at: int, m: re.Match[str]) -> Told:
 
 def _member_left(at: int, m: re.Match[str]) -> Told:
     """3.x prints the whole member: its client's address and timeouts, too."""
-    settings = [
+    return (Fact(at, "left", m[3], member=m[1], why=m[4] or ""), *_timeouts(at, m))
+
+
+def _timeouts(at: int, m: re.Match[str]) -> Told:
+    """What a member's metadata tell of its settings."""
+    return tuple(
         Fact(at, "setting", m[3], member=m[1], why=key, other=value[1])
         for key, name in (
             ("session.timeout.ms", "sessionTimeoutMs"),
             ("max.poll.interval.ms", "rebalanceTimeoutMs"),
         )
         if (value := re.search(rf"{name}=(\d{{1,12}})", m[2])) is not None
-    ]
-    return (Fact(at, "left", m[3], member=m[1], why=m[4] or ""), *settings)
+    )
 
 
 TEMPLATES: tuple[Template, ...] = (
@@ -139,11 +144,11 @@ TEMPLATES: tuple[Template, ...] = (
         one("replaced", instance=1, group=2, other=3),
     ),
     (
-        rf"Adding new static member (\S{{1,300}}?) of? ?group {GROUP} with member id {ID}\.?$",
+        rf"Adding new static member {_I} to group {GROUP} with member id {ID}\.?$",
         one("added", instance=1, group=2, member=3),
     ),
     (
-        rf"Static member (\S{{1,300}}) of group {GROUP} with unknown member id rejoins, assigning "
+        rf"Static member {_I} of group {GROUP} with unknown member id rejoins, assigning "
         rf"new member id {ID}, while old member id {ID} will be removed",
         one("replaced", instance=1, group=2, member=3, other=4),
     ),
@@ -164,6 +169,11 @@ TEMPLATES: tuple[Template, ...] = (
     (
         rf"Group leader \[memberId: {ID}, groupInstanceId: (\S{{1,300}})\] failed to join before",
         one("late-leader", member=1, instance=2),
+    ),
+    (
+        r"Loaded member MemberMetadata\(memberId=([^,]{1,400}), (.{0,4000}?)\) in group "
+        rf"{GROUP} with generation",
+        _timeouts,
     ),
     (rf"Loaded (?:classic|consumer) group {GROUP} with", one("loaded", group=1)),
     (rf"Loading group metadata for {GROUP} with generation {N}", one("loaded", group=1)),

@@ -33,7 +33,7 @@ TEMPLATES: tuple[Template, ...] = (
         one("thrown-out", why="FENCED_INSTANCE_ID"),
     ),
     (
-        rf"ConsumerGroupHeartbeatRequest failed for member {ID} with state \S+ due to (\w{{1,60}})",
+        rf"ConsumerGroupHeartbeatRequest failed for member {ID} (?:with state \S+ )?due to (\w{{1,60}})",
         one("thrown-out", member=1, why=2),
     ),
     (
