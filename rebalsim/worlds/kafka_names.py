@@ -149,6 +149,8 @@ ALIASES = {
     "kafka.group": "group.id",
     "broker.group": "group.id",
     "kafka.group.id": "group.id",
+    "key.deserializer.class": "key.deserializer",
+    "value.deserializer.class": "value.deserializer",
     "instance.id.group": "group.instance.id",
 }
 _BY_SQUASHED = {squash(name): name for name in (*NAMES, *ALIASES)}
@@ -158,7 +160,8 @@ LONGEST = max(len(words(n)) for n in _BY_SQUASHED.values())
 NOT_THE_CONSUMERS = frozenset(
     listed(
         """
-    producer admin adminclient writer publisher sink output template registry schemaregistry restore
+    producer producers admin adminclient writer writers publisher publishers sink output template
+    registry schemaregistry restore
     dlq deadletter transaction offsets
     """
     )

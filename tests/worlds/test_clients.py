@@ -294,3 +294,38 @@ def test_a_control_centers_own_consumers_are_its_own_business() -> None:
         """
     )
     assert not made.consumers and "a tool beside Kafka" in made.ignored[0]
+
+
+def test_a_section_that_holds_a_group_holds_its_client_and_a_producers_does_not() -> None:
+    consumer = one(
+        appsettings_json="""
+        {"Producers": {"Bus": {"BootstrapServers": "k:9092", "ClientId": "writes"}},
+         "Trends": {"BootstrapServers": "k:9092", "ConsumerGroup": "trends", "ClientId": "reads"}}
+        """
+    )
+    assert consumer.settings["client.id"].value == "reads" and consumer.group.value == "trends"
+    alone = one(c_yaml="trends: {groupId: trends}\noauth: {clientId: secretive}\n")
+    assert "client.id" not in alone.settings
+
+
+def test_classes_of_deserialisers_tell_the_client_under_any_spelling() -> None:
+    made = one(
+        c_json="""
+        {"kafka": {"maxPollRecords": "20000", "sessionTimeoutMs": "10000",
+          "keyDeserializerClass": "org.apache.kafka.common.serialization.StringDeserializer"}}
+        """
+    )
+    assert made.client.value == "java" and "key.deserializer" in made.settings
+
+
+def test_the_connectors_own_attributes_are_no_slips() -> None:
+    consumer = one(
+        application_properties="""
+        mp.messaging.incoming.orders.connector=smallrye-kafka
+        mp.messaging.incoming.orders.failure-strategy=dead-letter-queue
+        mp.messaging.incoming.orders.dead-letter-queue.topic=orders-dlq
+        mp.messaging.incoming.orders.throttled.unprocessed-record-max-age.ms=60000
+        mp.messaging.incoming.orders.sesion.timeout.ms=9000
+        """
+    )
+    assert consumer.reading.unknown_keys == ["sesion.timeout.ms"]

@@ -66,8 +66,9 @@ def read_generic(
     """Everything that keys of no particular framework say of one consumer."""
     reading = Reading()
     mine = own_words(keys) if own is None else own
+    homes = _homes(keys)
     for key, text in keys.items():
-        _read_key(reading, key, text, known)
+        _read_key(reading, key, text, known, homes)
     reading.topics = topics_of(keys, known, mine)
     if reading.topics and reading.topics.known:
         reading.is_pattern = is_pattern(reading.topics.value)
@@ -80,7 +81,24 @@ def own_words(keys: Keys) -> frozenset[str]:
     return frozenset(w for w, n in first.items() if n > 1)
 
 
-def _read_key(reading: Reading, key: Text, text: Text | None, known: Mapping[str, str]) -> None:
+_CORE = ("group.id", "bootstrap.servers")
+
+
+def _homes(keys: Keys) -> frozenset[tuple[str, ...]]:
+    """The words before which a client's group or brokers stand: what else stands behind them is that
+    client's, however the program calls it.
+    """
+    named = (found for key in keys if (found := kafka_names.known(key)))
+    return frozenset(tuple(before) for name, before in named if name in _CORE and before)
+
+
+def _read_key(
+    reading: Reading,
+    key: Text,
+    text: Text | None,
+    known: Mapping[str, str],
+    homes: frozenset[tuple[str, ...]],
+) -> None:
     if is_credential(key):
         return
     pieces = words(key)
@@ -95,7 +113,8 @@ def _read_key(reading: Reading, key: Text, text: Text | None, known: Mapping[str
         return
     found = kafka_names.known(key)
     is_kafkas = "." in key and (key in kafka_names.NAMES or key in kafka_names.ALIASES)
-    if found and (is_kafkas or _belongs(*found)) and not _is_bent(pieces, found[1]):
+    is_at_home = found is not None and tuple(found[1]) in homes
+    if found and (is_kafkas or is_at_home or _belongs(*found)) and not _is_bent(pieces, found[1]):
         name, _ = found
         if name in ("group.id", "application.id") and text and text.lower() in ("true", "false"):
             return

@@ -32,6 +32,17 @@ _OWN = frozenset(
 )
 
 
+# Attributes of the connector that have attributes of their own.
+_OWN_PARTS = (
+    "dead-letter-queue.",
+    "delayed-retry-topic.",
+    "throttled.",
+    "checkpoint.",
+    "consumer-rebalance-listener.",
+    "health-",
+)
+
+
 def is_reactive(keys: Keys) -> bool:
     return any(re.search(r"(?i)mp[._]messaging[._](incoming|outgoing|connector)", k) for k in keys)
 
@@ -140,7 +151,7 @@ def _attribute(reading: Reading, key: Text, text: Text | None, known: Mapping[st
         reading.members = stated(count, source) if count else unknown(source)
     elif found := kafka_names.exactly(key):
         reading.put(found, read_setting(found, text, known, source))
-    elif squashed not in _OWN and "." in key:
+    elif squashed not in _OWN and "." in key and not key.lower().startswith(_OWN_PARTS):
         reading.unknown_keys.append(str(key))
 
 
