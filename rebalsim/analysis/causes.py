@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from rebalsim.analysis.connect_causes import OF_CONNECTORS, OF_TASKS, ClusterCauses
+from rebalsim.analysis.connect_causes import OF_ALL_WORKERS, OF_CONNECTORS, OF_TASKS, ClusterCauses
 from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
@@ -108,7 +108,7 @@ class Causes:
         name = (acted.action or acted.text) if acted is not None else ""
         return Cause(
             kind,
-            consumer if kind not in OF_TASKS else "",  # the same story for whoever's
+            "" if kind in OF_ALL_WORKERS else consumer,  # the same story for whoever's
             name,
             disturbance,
             tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)),
@@ -254,6 +254,8 @@ class Causes:
             return self.clusters.deed_on(consumer, at)
         if kind is CauseKind.TASK_FAILED:
             return self.clusters.deed_on(topic, at)
+        if kind is CauseKind.COORDINATOR_LOST:
+            return self.clusters.deed_on_the_way(consumer, at)
         if kind in OF_TASKS:
             return self._action_behind_task(consumer, at)
         deeds = _DEEDS_OF.get(kind) if kind is not None else None

@@ -8,7 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from rebalsim.analysis.connect_phases import delays_of, has_failed, workers_of
+from rebalsim.analysis.connect_phases import (
+    coordinator_lost,
+    delays_of,
+    has_failed,
+    workers_of,
+)
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.values import Disturbance, Pause
 from rebalsim.domain.cause import CauseKind
@@ -19,8 +24,10 @@ from rebalsim.trace.trace import TraceHeader
 # actions of the script by which a connector changes for all workers, and those for one's tasks
 _OF_CLUSTER = ("CreateConnector", "DeleteConnector", "ReconfigureConnector", "TargetConnector")
 _OF_ITS_TASKS = ("RestartConnector", "FailTask")
+_OF_BROKERS = ("BrokerRestart", "BrokerUpgrade", "CoordinatorFailover")
 OF_TASKS = (CauseKind.TASK_STARTED, CauseKind.TASK_STOPPED)
 OF_CONNECTORS = (CauseKind.CONNECTOR_CHANGED, CauseKind.CONNECTOR_RESTARTED)
+OF_ALL_WORKERS = (*OF_TASKS, CauseKind.COORDINATOR_LOST)
 OF_CLUSTERS = (*OF_CONNECTORS, *OF_TASKS)
 SOON_US = 1_000_000  # workers want to join within moments of the config record that makes them
 Told = tuple[CauseKind, str, int]  # what it was, whose, and when it began
@@ -66,6 +73,8 @@ class ClusterCauses:
             return None
         if has_failed(self.index, p):
             return CauseKind.TASK_FAILED, p.owner_before, p.started_us
+        if (lost := coordinator_lost(self.index, p)) >= 0:
+            return CauseKind.COORDINATOR_LOST, p.owner_before, self.index.events[lost].at_us
         deed = self.deed_on(p.partition.topic, p.started_us)
         e = self.index.events[deed] if deed >= 0 else None
         if type(e) is not ev.ScriptActed or e.kind != "RestartConnector":
@@ -127,6 +136,18 @@ class ClusterCauses:
             for n in self.deeds
             if self.index.events[n].at_us <= at_us
             and self.index.events[n].targets[0] in (connector, *_tasks_of(connector, self, n))
+        ]
+        return found[-1] if found else -1
+
+    def deed_on_the_way(self, worker: str, at_us: int) -> int:
+        """The last deed that takes a coordinator out of the worker's reach; −1 if none."""
+        events = self.index.events
+        found = [
+            n
+            for n in self.index.world
+            if type(events[n]) is ev.ScriptActed
+            and events[n].at_us <= at_us
+            and (events[n].kind in _OF_BROKERS or worker in events[n].targets)
         ]
         return found[-1] if found else -1
 

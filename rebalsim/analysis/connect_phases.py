@@ -35,6 +35,7 @@ _KINDS = {
     PhaseKind.RESTORE: PhaseKind.START,
     PhaseKind.FETCH: PhaseKind.START,
 }
+OUT = Doing.NO_COORDINATOR
 Window = tuple[int, int]
 
 
@@ -74,7 +75,12 @@ def recut(index: Index, p: Pause, cuts: Sequence[Cut], delays: Sequence[Window])
     if has_failed(index, p):
         return _of_failed(index, p)
     found: list[Cut] = []
+    is_unreachable = coordinator_lost(index, p) >= 0
     for place, cut in enumerate(cuts):
+        if is_unreachable and cut.kind is PhaseKind.FOLLOW_UP:  # there is no first rebalance
+            found.append(Cut(cut.at_us, PhaseKind.NOTICE, cut.consumer, None, cut.evidence, OUT))
+            is_unreachable = False
+            continue
         ended = cuts[place + 1].at_us if place + 1 < len(cuts) else p.ended_us
         if cut.kind in _WAITS:
             found += _delayed(cut, ended, delays, p.owner_before)
@@ -134,6 +140,17 @@ def has_failed(index: Index, p: Pause) -> bool:
     return False
 
 
+def coordinator_lost(index: Index, p: Pause) -> int:
+    """When the worker lost the coordinator that it had not found again as it stopped its work: the
+    number of that event; −1 if it had one.
+    """
+    if p.why is not PauseStart.REVOKED:
+        return -1
+    lost = index.last_of(p.owner_before, p.started_us, ev.CoordinatorLost)
+    found = index.last_of(p.owner_before, p.started_us, ev.CoordinatorFound)
+    return lost if lost > found else -1
+
+
 def _of_failed(index: Index, p: Pause) -> list[Cut]:
     cuts = [
         Cut(p.started_us, PhaseKind.STUCK, p.owner_before, None, (p.start_event,), Doing.FAILED)
@@ -150,6 +167,8 @@ def facts_of(p: Pause, cut: Cut, ended: int) -> Facts | None:
     """What is known of a phase that only tasks have; None of any other."""
     if cut.doing is Doing.FAILED:
         return Facts(cut.consumer, Doing.FAILED, cut.at_us, ended)
+    if cut.doing is OUT:
+        return Facts(cut.consumer, OUT, cut.at_us, ended)
     if cut.kind is PhaseKind.DELAY:
         return Facts(cut.consumer, Doing.DELAYED, cut.at_us, ended, Timer.CONNECT_DELAY)
     if cut.kind is PhaseKind.STOP:

@@ -27,6 +27,7 @@ class CauseKind(StrEnum):
     SUBSCRIPTION_CHANGED = "subscription-changed"
     ENFORCED = "enforced"
     COORDINATOR_MOVED = "coordinator-moved"
+    COORDINATOR_LOST = "coordinator-lost"  # Connect: out of reach, so workers stopped their work
     CONNECTOR_CHANGED = "connector-changed"
     CONNECTOR_RESTARTED = "connector-restarted"
     TASK_FAILED = "task-failed"

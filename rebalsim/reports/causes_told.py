@@ -44,6 +44,10 @@ CAUSES: dict[CauseKind, CauseCard] = {
         "when {c} changed its subscription", "{c}'s change of its subscription"
     ),
     CauseKind.COORDINATOR_MOVED: CauseCard("when the coordinator moved", "the coordinator's move"),
+    CauseKind.COORDINATOR_LOST: CauseCard(
+        "when workers stopped their work, for their coordinator was out of reach",
+        "a coordinator out of reach",
+    ),
     CauseKind.CONNECTOR_CHANGED: CauseCard(
         "when connector {c} changed", "the change of connector {c}"
     ),

@@ -211,6 +211,21 @@ def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path, task: str) -
     assert (failed.cause.kind, failed.cause.action) == ("task-failed", "fail-task-1")
 
 
+def test_workers_stop_all_their_work_where_no_coordinator_is_to_be_found(tmp_path: Path) -> None:
+    """They look for it for one heartbeat interval, and no longer."""
+    script = "[{at: 2m, broker_restart: {broker: coordinator, down: %ds}}]"
+    assert played(tmp_path, script % 2).measure("longest_task_pause") == 0
+    a = played(tmp_path, script % 20)
+    assert {str(p.partition) for p in a.task_pauses} >= {f"src-{n}" for n in range(6)}
+    for pause in (p for p in a.task_pauses if p.partition.topic == "src"):
+        assert (pause.cause.kind, pause.cause.action) == ("coordinator-lost", "broker-restart-1")
+        waited = [x for x in pause.phases if x.facts.doing == "no-coordinator"]
+        assert waited[0].kind is PhaseKind.NOTICE
+        stopped_us = waited[0].started_us  # its sink waits for an answer, and is given up after 5 s
+        assert stopped_us < 129_000_000 and 140_000_000 < waited[0].ended_us < 142_000_000
+        assert pause.started_us == pytest.approx(123_000_000, abs=200_000)
+
+
 def test_a_restart_is_no_matter_of_the_group(tmp_path: Path) -> None:
     script = "[{at: 2m, reconfigure_connector: {connector: snk, tasks.max: 1}}, "
     script += "{at: 4m, restart_connector: src}]"
