@@ -104,6 +104,8 @@ class Reader:
         self.heard: Counter[Dialect] = Counter()
         self.parts: dict[str, list[Unwrapped]] = {}  # of long lines that a collector has cut
         self.former = ""  # the last line that could matter
+        self.lively: dict[str, Stream] = {}  # of a file of several: who may speak again
+        self.seen_us: dict[str, int] = {}  # and when each spoke last, of whatever
         self.bare: Stream | None = None  # whose lines those without a collector's prefix are
 
     def read(self, lines: Iterable[str]) -> None:
@@ -129,6 +131,28 @@ class Reader:
         if self.wrapping is not None and self.wrapping.may_go_on is not None:
             lines = list(_joined(lines, self.wrapping, self.parts))
         self._read(lines)
+        if self.lively:
+            self._see_last(lines)
+
+    def _see_last(self, lines: Sequence[str]) -> None:
+        """The last line of each process of this file, from the end: a process of which there is none in a
+        whole piece of the file is not looked for any more, until it speaks again.
+        """
+        assert self.wrapping is not None
+        wanted = dict(self.lively)
+        for line in reversed(lines):
+            if not wanted:
+                return
+            unwrapped = self.wrapping.take(line)
+            stream = wanted.get(unwrapped.source) if unwrapped is not None else None
+            if unwrapped is None or stream is None:
+                continue
+            stamp = stamp_of(unwrapped.text[:BEGINNING])
+            if stamp is not None or unwrapped.stamp is not None:
+                self.seen_us[unwrapped.source] = _looked_at(stream, stamp, unwrapped.stamp)
+                del wanted[unwrapped.source]
+        for source in wanted:
+            del self.lively[source]
 
     def _read(self, lines: list[str]) -> None:
         before = len(self.recent)
@@ -179,6 +203,9 @@ class Reader:
         for stream in list(self.streams.values()):
             if stream.host == self.host and stream.told:
                 self._remember(stream, 1 << 62, len(self.recent))
+                seen_us = self.seen_us.get(stream.source, -1)
+                if seen_us > stream.told[-1][1].at_us:
+                    stream.told.append((stream.told[-1][0], Fact(seen_us, "spoke")))
 
     def _take(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
         source, collected = "", None
@@ -197,6 +224,8 @@ class Reader:
         if stamp is None and collected is None:
             stamp = self._stamp_before(source, place)
         stream = self._stream(source)
+        if source:
+            self.lively[source] = stream
         before = stream.last_us
         at = _instant(stream, stamp, collected)
         if 0 <= before < at - SILENCE_US:

@@ -178,3 +178,20 @@ def test_a_journal_without_years_takes_its_day_from_lines_that_have_one() -> Non
     head = "Nov 18 15:40:07 host-1 consumer[16019]: "
     facts = facts_of(head + TEXT, head + LINE, head + TEXT)
     assert [f.at_us // 1_000_000 for f in facts] == [AT // 1_000_000] * 3
+
+
+def test_processes_of_one_host_are_told_apart_by_their_numbers() -> None:
+    streams: dict[str, Stream] = {}
+    lines = [f"2025-11-18T15:40:07+0000 host-1 consumer[{pid}]: {LINE}" for pid in (7, 8)]
+    Reader("journal.txt", "journal.txt", streams, Census()).read(lines)
+    assert len(streams) == 2
+
+
+def test_the_last_sign_of_life_is_found_among_others_lines() -> None:
+    """`api` speaks of groups once, works on, and dies; the other pod prints much more after that."""
+    streams: dict[str, Stream] = {}
+    at_work = "2025-11-18 15:41:00,000 INFO at work"
+    lines = [f"api-1 app {LINE}", f"api-1 app {at_work}", *[f"web-1 app {at_work}"] * 100]
+    Reader("all.txt", "all.txt", streams, Census()).read(lines)
+    (api,) = streams.values()
+    assert (api.told[-1][1].what, api.told[-1][1].at_us - AT) == ("spoke", 52_441_000)

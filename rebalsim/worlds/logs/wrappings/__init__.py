@@ -38,6 +38,11 @@ def document_of(line: str, key: str) -> tuple[dict[str, Any], str] | None:
     return (document, text) if isinstance(text, str) else None
 
 
+def process_of(host: str, program: str, number: object) -> str:
+    """A host's process: of one program there may be several side by side."""
+    return f"{host}/{program}[{number}]" if number else f"{host}/{program}"
+
+
 def without_time(text: str, time: re.Pattern[str]) -> tuple[str, Stamp | None]:
     """What stands behind a time, if one stands first, and that time."""
     found = time.match(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from rebalsim.worlds.logs.times import Stamp, from_number, stamp_of, syslog_seconds
-from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, process_of
 
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) ([^\s\[\]]{1,255}) "
@@ -33,7 +33,7 @@ def take(line: str) -> Unwrapped | None:
     found = _ISO.match(line)
     if found is not None:
         stamp = stamp_of(found[1])
-        return Unwrapped(line[found.end() :], stamp, f"{found[2]}/{found[3]}")
+        return Unwrapped(line[found.end() :], stamp, process_of(found[2], found[3], found[4]))
     found = _SHORT.match(line)
     return _full(line) if found is None else _short(line, found)
 
@@ -44,12 +44,12 @@ def _full(line: str) -> Unwrapped | None:
     if found is not None:
         is_utc = found[2] in ("UTC", "GMT")
         stamp = stamp_of(found[1] + (" UTC" if is_utc else ""))
-        return Unwrapped(line[found.end() :], stamp, f"{found[3]}/{found[4]}")
+        return Unwrapped(line[found.end() :], stamp, process_of(found[3], found[4], found[5]))
     found = _SINCE_BOOT.match(line)
     if found is None:
         return None
     stamp = from_number(float(found[1])) if found[1] else None
-    return Unwrapped(line[found.end() :], stamp, f"{found[2]}/{found[3]}")
+    return Unwrapped(line[found.end() :], stamp, process_of(found[2], found[3], found[4]))
 
 
 def _short(line: str, found: re.Match[str]) -> Unwrapped | None:
@@ -60,7 +60,7 @@ def _short(line: str, found: re.Match[str]) -> Unwrapped | None:
     step = 1_000_000 if found[4] is None else 1_000
     at = seconds % 86_400 * 1_000_000 + micros
     stamp = Stamp(at, found.end(), has_zone=False, has_date=False, step_us=step)
-    return Unwrapped(line[found.end() :], stamp, f"{found[5]}/{found[6]}")
+    return Unwrapped(line[found.end() :], stamp, process_of(found[5], found[6], found[7]))
 
 
 WRAPPING = Wrapping("journal", take, order=30)

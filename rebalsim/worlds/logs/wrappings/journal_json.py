@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.worlds.logs.times import Stamp
-from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, document_of
+from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, document_of, process_of
 
 
 def take(line: str) -> Unwrapped | None:
@@ -18,7 +18,8 @@ def take(line: str) -> Unwrapped | None:
     stamp = Stamp(int(when), 0, True, True, 1) if when.isdigit() and len(when) < 18 else None
     host = document.get("_HOSTNAME", "")
     process = document.get("SYSLOG_IDENTIFIER") or document.get("_COMM", "")
-    return Unwrapped(text, stamp, f"{host}/{process}")
+    number = document.get("_PID") or document.get("SYSLOG_PID")
+    return Unwrapped(text, stamp, process_of(host, process, number))
 
 
 WRAPPING = Wrapping("journal as JSON", take, order=5)
