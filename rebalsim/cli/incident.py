@@ -124,7 +124,7 @@ def _as_json(found: list[Any]) -> str:
             "group": i.story.name,
             "happened": happened(i),
             "prevented": prevented(i) if i.held is not None or i.why_not else None,
-            "partition_seconds": round(i.cost_us / 1e6, 3),
+            "partition_seconds": round(i.cost_us / 1e6, 3) if i.story.pauses else None,
             "replayed": (
                 {
                     "pauses": i.held.observed,
@@ -140,7 +140,7 @@ def _as_json(found: list[Any]) -> str:
                 {
                     "begin": d.begin_us // 1_000,
                     "end": d.end_us // 1_000,
-                    "partition_seconds": round(d.cost_us / 1e6, 3),
+                    "partition_seconds": round(d.cost_us / 1e6, 3) if d.pauses else None,
                     "causes": [
                         {
                             "kind": kind,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.pauses import Pause
 from rebalsim.worlds.logs.rounds import Round
 
+FIRST_GENERATION = 2  # up to which a group forms: the consumer protocol counts from 2
 CALM_US = 10_000_000  # who begins again so soon after the last one is part of it
 
 
@@ -39,6 +41,11 @@ class Disturbance:
         """Partition-time lost; what is not taken up again counts to the logs' end."""
         return sum(self.length_us(p) for p in self.pauses)
 
+    @property
+    def held_up_us(self) -> int:
+        """How long its rebalances took, all in all: each to its assignment, or its barrier's fall."""
+        return sum(max(r.end_us, r.joined_us, r.begin_us) - r.begin_us for r in self.rounds)
+
     def length_us(self, p: Pause) -> int:
         """How long the partition stood still, as far as the logs reach."""
         return max(0, (p.end_us if p.end_us >= 0 else self.until_us) - p.start_us)
@@ -53,16 +60,34 @@ class Disturbance:
 
 def disturbances_of(story: GroupStory) -> list[Disturbance]:
     """All of a group's, the costliest first; a group's forming costs nothing and is left out."""
+    found = _in_turn(story)
+    rest = Disturbance(story.name, until_us=last_us(story))
+    for p in story.pauses:
+        _home(p, found, rest).pauses.append(p)
+    return sorted((d for d in [*found, rest] if d.pauses), key=lambda d: (-d.cost_us, d.begin_us))
+
+
+def unrest_of(story: GroupStory) -> list[Disturbance]:
+    """Those of a group of which no log says who had which partition: its rebalances, without pauses; the
+    longest to hold everybody up first, and its forming left out.
+    """
+    if any(f.what in CALLS and f.partitions for v in story.voices for f in v.facts):
+        return []
+    found = _in_turn(story)
+    if found and found[0].rounds[0].generation <= FIRST_GENERATION:
+        found = found[1:]
+    return sorted(found, key=lambda d: (-d.held_up_us, d.begin_us))
+
+
+def _in_turn(story: GroupStory) -> list[Disturbance]:
+    """Rebalances that belong together, in order of time."""
     until = last_us(story)
     found: list[Disturbance] = []
     for r in sorted(story.rounds, key=lambda r: r.begin_us):
         if not found or r.begin_us > _calm_after(found[-1], story.pauses):
             found.append(Disturbance(story.name, until_us=until))
         found[-1].rounds.append(r)
-    rest = Disturbance(story.name, until_us=until)
-    for p in story.pauses:
-        _home(p, found, rest).pauses.append(p)
-    return sorted((d for d in [*found, rest] if d.pauses), key=lambda d: (-d.cost_us, d.begin_us))
+    return found
 
 
 def last_us(story: GroupStory) -> int:

@@ -9,7 +9,7 @@ from rebalsim.advice.advise import DEFAULT_EVENTS, remedies_of
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.remedy import Remedy
 from rebalsim.incident.align import aligned
-from rebalsim.incident.disturbance import Disturbance, disturbances_of
+from rebalsim.incident.disturbance import Disturbance, disturbances_of, unrest_of
 from rebalsim.incident.replay import Held, hold, story_in
 from rebalsim.incident.static import static_remedy
 from rebalsim.incident.to_scenario import Written
@@ -38,8 +38,11 @@ class Incident:
 
 
 def investigate(observed: Observation, events: int = DEFAULT_EVENTS) -> list[Incident]:
-    """Every group that lost something, the worst first; the worst is played and advised on."""
-    found = [Incident(s, disturbances_of(s)) for s in observed.groups.values()]
+    """Every group that lost something, or of which no log says what it lost; the worst first, which is
+    played and advised on.
+    """
+    stories = observed.groups.values()
+    found = [Incident(s, disturbances_of(s) or unrest_of(s)) for s in stories]
     found = sorted((i for i in found if i.disturbances), key=lambda i: (-i.cost_us, i.story.name))
     for incident in found[:1]:
         try_again(incident, events)
@@ -51,6 +54,9 @@ def try_again(incident: Incident, events: int = DEFAULT_EVENTS) -> None:
     story = incident.story
     if not story.voices:
         incident.why_not = "no member's log is at hand, so there is nothing to play"
+        return
+    if not story.pauses:
+        incident.why_not = "its members' logs do not say which partitions they had"
         return
     try:
         written = aligned(story)

@@ -27,8 +27,9 @@ def render(incidents: Sequence[Incident]) -> str:
     if not incidents:
         return NOTHING + "\n"
     first = incidents[0]
-    lines = [happened(first), prevented(first), ""]
-    lines += [f"  {line}" for line in replayed(first)]
+    lines = [happened(first), prevented(first)]
+    beneath = [f"  {line}" for line in replayed(first)]
+    lines += ["", *beneath] if beneath else []
     for number, d in enumerate(first.disturbances[:MOST], 1):
         lines += ["", *_disturbance(d, first, number)]
     if len(first.disturbances) > MOST:
@@ -36,16 +37,22 @@ def render(incidents: Sequence[Incident]) -> str:
     others = incidents[1:]
     if others:
         lines += ["", "Other groups, less of it (--group NAME tells one of them)"]
-        lines += [
-            f"  {safe(i.story.name)}: {i.cost_us / 1e6:,.1f} partition-seconds" for i in others[:20]
-        ]
+        lines += [f"  {safe(i.story.name)}: {_cost(i)}" for i in others[:20]]
     return "\n".join(lines) + "\n"
+
+
+def _cost(incident: Incident) -> str:
+    if incident.story.pauses:
+        return f"{incident.cost_us / 1e6:,.1f} partition-seconds"
+    return f"{plural(sum(len(d.rounds) for d in incident.disturbances), 'rebalance')}, its cost unknown"
 
 
 def happened(incident: Incident) -> str:
     """The first sentence."""
     d = incident.disturbances[0]
     name = namer(incident.story)
+    if not d.pauses:
+        return _unrest(incident, name)
     (kind, member), pauses = d.by_cause()[0]
     who = name(member) if member else ""
     begin = next((r.begin_us for r in d.rounds if r.trigger.member == member), d.begin_us)
@@ -54,6 +61,18 @@ def happened(incident: Incident) -> str:
     stood = f"{safe(listed(parts, 4))} stood still for up to {say_duration(longest)}"
     text = f"At {clock(begin)} UTC {why(kind, who)}{_before(d, kind)}, and {stood}"
     return f"{text}: {d.cost_us / 1e6:,.1f} partition-seconds in all, in group {safe(d.group)}."
+
+
+def _unrest(incident: Incident, name: Name) -> str:
+    """Rebalances of which no log says what stood still meanwhile."""
+    d = incident.disturbances[0]
+    first = min(d.rounds, key=lambda r: r.begin_us)
+    begun = why(first.trigger.kind, name(first.trigger.member) if first.trigger.member else "")
+    times = plural(len(d.rounds), "rebalance")
+    return (
+        f"At {clock(first.begin_us)} UTC {begun}, and group {safe(d.group)} was held up for "
+        f"{say_duration(max(1_000, d.held_up_us))} by {times}; which partitions stood still, no log tells."
+    )
 
 
 def _before(d: Disturbance, kind: str) -> str:
@@ -99,10 +118,11 @@ def _disturbance(d: Disturbance, incident: Incident, number: int) -> list[str]:
     """The chain, and the cost of it."""
     name = namer(incident.story)
     length = say_duration(max(1_000, d.end_us - d.begin_us))
-    lines = [
-        f"{number}. {clock(d.begin_us)}, {length}: {d.cost_us / 1e6:,.1f} partition-seconds, "
-        f"{plural(len({p.partition for p in d.pauses}), 'partition')}"
-    ]
+    cost = plural(len(d.rounds), "rebalance")
+    if d.pauses:
+        where = plural(len({p.partition for p in d.pauses}), "partition")
+        cost = f"{d.cost_us / 1e6:,.1f} partition-seconds, {where}"
+    lines = [f"{number}. {clock(d.begin_us)}, {length}: {cost}"]
     lines += [f"   {round_told(r, name)}" for r in d.rounds[:MOST_ROUNDS]]
     if len(d.rounds) > MOST_ROUNDS:
         lines.append(f"   … and {len(d.rounds) - MOST_ROUNDS} more rebalances")

@@ -10,6 +10,7 @@ from rebalsim.reports.names import safe
 from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
 from rebalsim.worlds.logs.clocks import Clock
+from rebalsim.worlds.logs.facts import CALLS
 from rebalsim.worlds.logs.gaps import gaps_of
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 from rebalsim.worlds.logs.pauses import Pause
@@ -87,13 +88,20 @@ def _many(stories: Sequence[GroupStory]) -> list[str]:
     return [*lines, "", "--group NAME tells one of them whole."]
 
 
+def _stood_still(story: GroupStory) -> str:
+    """Pauses, unless no log tells who had which partition: then none is no news."""
+    if not any(f.what in CALLS for v in story.voices for f in v.facts):
+        return "pauses unknown"
+    where = plural(len({p.partition for p in story.pauses}), "partition")
+    cost = f"{_lost_us(story.pauses) / 1e6:,.1f} partition-seconds"
+    return f"{plural(len(story.pauses), 'pause')} of {where}, {cost}"
+
+
 def _one(story: GroupStory) -> list[str]:
     name = namer(story)
     lines = [
         f"{safe(story.name)}: {plural(len(story.voices), 'consumer')} with a log, "
-        f"{plural(len(story.rounds), 'rebalance')}, {plural(len(story.pauses), 'pause')} of "
-        f"{plural(len({p.partition for p in story.pauses}), 'partition')}, "
-        f"{_lost_us(story.pauses) / 1e6:,.1f} partition-seconds"
+        f"{plural(len(story.rounds), 'rebalance')}, {_stood_still(story)}"
     ]
     shown = story.rounds[:MOST_ROUNDS]
     lines += [f"  {round_told(r, name)}" for r in shown]

@@ -49,6 +49,22 @@ def test_a_deploy_replays_as_it_was_and_what_helps_was_tried() -> None:
     assert "replayed: " in render([first])
 
 
+def test_a_coordinators_log_alone_tells_who_began_it_and_that_no_log_tells_what_stood_still() -> (
+    None
+):
+    logs = [str(p) for p in sorted((FOLDER / "deploy-last-night").glob("broker*"))]
+    alone = observe(sources_in(logs))
+    (first,) = investigate(alone)
+    assert happened(first).endswith("; which partitions stood still, no log tells.")
+    assert " left, and group orders was held up for " in happened(first)
+    assert prevented(first) == (
+        "What would have prevented it is not told: no member's log is at hand, so there is nothing to "
+        "play."
+    )
+    assert all(d.rounds[0].generation > 1 for d in first.disturbances)  # its forming is no incident
+    assert "pauses unknown" in observed_render(alone)
+
+
 def test_a_storm_that_does_not_replay_is_not_advised_on() -> None:
     first = investigate(observed("storm-last-night"))[0]
     assert first.held is not None

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from rebalsim.worlds.logs.parts import unnumbered
 from rebalsim.worlds.logs.voices import Voice
 
-
 _PROCESS = re.compile(r"\[[^\]]{1,128}\]$")
 
 
