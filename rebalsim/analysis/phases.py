@@ -127,11 +127,15 @@ class Storyteller:
             evidence = (*cut.evidence, number)
             doing = RESTORED.get(restored.how, Doing.RESTORING)
             found.append(Cut(at_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence, doing))
+            if at_us <= restored.held_us < restored.at_us:
+                doing = Doing.UNCOMMITTED
+                held = Cut(restored.held_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence)
+                found.append(replace(held, doing=doing))
             at_us = restored.at_us
             if restored.how != "given-up" or at_us >= ends_us:
                 break
         if at_us < ends_us:
-            evidence = (told[len(found) - 1],)
+            evidence = (found[-1].evidence[-1],)
             found.append(Cut(at_us, PhaseKind.FETCH, cut.consumer, cut.round, evidence))
         return found
 

@@ -36,6 +36,8 @@ class Doing(StrEnum):
     FROM_SCRATCH = "from-scratch"  # it restores a store from an empty disk
     FROM_CHECKPOINT = "from-checkpoint"  # … from what its disk has
     FROM_STANDBY = "from-standby"  # … from what it had copied all along
+    # Streams, exactly once: it waits until the transaction of a dead owner is aborted
+    UNCOMMITTED = "uncommitted"
     IN_VAIN = "in-vain"  # it restored a store, and the task was taken away before it was done
     INITIAL_DELAY = "initial-delay"  # the brokers collect the members of a cold start
     NO_COORDINATOR = "no-coordinator"

@@ -61,6 +61,7 @@ DOINGS: dict[Doing, DoingCard] = {
     Doing.CLOSING: DoingCard("was closing", silent="was away"),
     Doing.COMMITTING: DoingCard("was committing"),
     Doing.RESTORING: DoingCard("was restoring its state"),
+    Doing.UNCOMMITTED: DoingCard("was waiting for a dead owner's transaction"),
     Doing.FROM_SCRATCH: DoingCard("was restoring its store from nothing"),
     Doing.FROM_CHECKPOINT: DoingCard("was restoring its store from a checkpoint"),
     Doing.IN_VAIN: DoingCard("was restoring its store in vain"),

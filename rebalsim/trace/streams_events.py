@@ -14,7 +14,8 @@ class StoreRestored:
     """A task's stores are as its changelog: it can be processed from the thread's next turn on.
     `partitions` are the task's inputs. `how`: scratch | checkpoint | standby, where restoration
     began; nothing to restore counts as standby. given-up: the task was taken away before, or the
-    story ended.
+    story ended. `held_us`: since when all was read that is committed, and its dead owner's transaction
+    was waited for; −1 if none was.
     """
 
     at_us: int
@@ -25,6 +26,7 @@ class StoreRestored:
     records: int
     bytes: int
     how: str
+    held_us: int = -1
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streams_applications import SECOND, application, longest, scenario_in
 
+from rebalsim.domain.phase import PhaseKind
 from rebalsim.one_run import run_once
 from rebalsim.trace import events as ev
 
@@ -181,6 +182,19 @@ def test_a_second_roll_leaves_pods_in_peace_that_have_yet_to_come() -> None:
         assert done.analysis.measure("open_pauses") == 0 and not deaths(done)
         stopped = {e.consumer for e in done.trace.events if type(e) is ev.StopAsked}
         assert stopped >= {"app-0", "app-1", "app-2"} and "app-5" not in stopped
+
+
+def test_what_waits_for_a_dead_owners_transaction_is_told_apart_from_its_restoration() -> None:
+    crash, stored = "{at: 5m, crash: app-0}", "[{source: orders, store: 500MB}]"
+    done = run(crash, stored, "processing.guarantee: exactly_once_v2")
+    pause = max(done.analysis.pauses, key=lambda p: p.length_us)
+    doings = [x.facts.doing for x in pause.phases if x.kind is PhaseKind.RESTORE]
+    assert doings == ["from-scratch", "uncommitted"]
+    # a look of the brokers', every 10 s, once 10 s have passed since the transaction began
+    assert 310 * SECOND - 200_000 < pause.phases[-2].ended_us < 320 * SECOND + 200_000
+    plain = run(crash, stored)
+    told = {x.facts.doing for p in plain.analysis.pauses for x in p.phases}
+    assert "uncommitted" not in told
 
 
 POISON = "{at: 5m, poison: {partition: orders-0, for: %s}}"

@@ -25,12 +25,16 @@ FROM_OF_SEVERAL = {
 
 
 def tell(f: Facts, who: str) -> str:
+    if f.doing is Doing.UNCOMMITTED:
+        return "until the transaction that its dead owner had left open was aborted"
     if f.doing in FROM:
         return f"while {who} restored {FROM[f.doing]}"
     return f"while {who} prepared it (callback, state)"
 
 
 def tell_of_several(f: Facts) -> str:
+    if f.doing is Doing.UNCOMMITTED:
+        return "until the transactions that their dead owner had left open were aborted"
     if f.doing in FROM_OF_SEVERAL:
         return f"while their owners restored {FROM_OF_SEVERAL[f.doing]}"
     return "while their owners prepared them (callback, state)"
@@ -39,6 +43,11 @@ def tell_of_several(f: Facts) -> str:
 def hint(asked: Asked) -> str:
     if (kept := of_the_kept(asked)) is not None:
         return kept
+    if asked.doing is Doing.UNCOMMITTED:
+        return (
+            "The brokers look every 10 s, and abort it once transaction.timeout.ms is over (10 s "
+            "unless it is set)."
+        )
     return (
         "Standbys, an assignor that keeps owners, or static members whose state survives "
         "a restart spare the restore."

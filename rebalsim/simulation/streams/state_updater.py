@@ -206,6 +206,9 @@ class StateUpdater:
         """A poll; or, where the changelogs end in an open transaction, until it is aborted: only
         then do read-committed readers come to the end.
         """
+        for task in self._active:
+            if self._stable_at(task.task) > self._port.now:
+                self._told(task, "held")
         stable = min(self._stable_at(task.task) for task in self._active)
         return max(self._application.timing.restore_poll_us, stable - self._port.now)
 

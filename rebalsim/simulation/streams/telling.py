@@ -77,6 +77,7 @@ class Teller:
         self._is_new = app.config.group_protocol == "streams"
         self._holders: dict[tuple[str, int], dict[TaskId, bool]] = {}
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
+        self._held: dict[tuple[str, int, TaskId], int] = {}  # by a dead owner's transaction, since
         self._arrivals: dict[str, Arrivals] = {}
         self._died_of: dict[str, str] = {}  # instance → exception
         self._warmups: frozenset[TaskId] = frozenset()  # as the leader decided last
@@ -271,6 +272,9 @@ class Teller:
             self._restoring[key] = (h.at_us, h.left, how)
             ended = se.StandbyEnded(h.at_us, name, str(h.task), inputs)
             return [ended] if h.what == "recycled" else []
+        if h.what == "held" and key in self._restoring:
+            self._held.setdefault(key, h.at_us)
+            return []
         if h.what == "restored" and key in self._restoring:
             return [self._restoration(key, h.at_us, 0, "")]
         if h.what in ("closed", "suspended", "killed", "lost") and key in self._restoring:
@@ -299,6 +303,7 @@ class Teller:
             done,
             done * size,
             how or began_how,
+            self._held.pop(key, -1),
         )
 
     def _running(
