@@ -117,13 +117,35 @@ def hocon(text: str, file: str) -> Flat:
         key = pair[1].strip('"')
         rest = (pair[2] or pair[3] or "").strip()
         path = Text(".".join([*prefix, key]), file, number)
+        if based := re.fullmatch(r"(\$\{[^}]+\})\s*\{", rest):  # `= ${shared} { more }`
+            _put_hocon(found, path, based[1], file, number)
+            rest = "{"
         if rest == "{":
             prefix.append(key)
         elif rest.startswith("[") and "]" not in rest:
             listed = path, _items(rest)
         else:
             _put_hocon(found, path, rest, file, number)
-    return found
+    return _with_blocks(found)
+
+
+_WHOLE = re.compile(r"\$\{\??([\w.\-]+)\}")
+
+
+def _with_blocks(found: Flat) -> Flat:
+    """`a = ${b}` where b is a block: all that stands in b stands in a, unless a says otherwise."""
+    made = dict(found)
+    for key, text in found.items():
+        named = _WHOLE.fullmatch(text)
+        if named is None or named[1] in found:
+            continue
+        block = f"{named[1]}."
+        inside = {k: t for k, t in found.items() if k.startswith(block)}
+        if inside:
+            del made[key]
+        for k, t in inside.items():
+            made.setdefault(Text(f"{key}.{k.removeprefix(block)}", t.file, t.line), t)
+    return made
 
 
 def _items(line: str) -> list[str]:

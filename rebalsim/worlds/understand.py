@@ -197,7 +197,8 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
             continue
         _tell_profiles(made, config, profiles.active(config.keys, known))
-        readings = [r for r in read_config(config, known) if consumes(r)]
+        told = read_config(config, known)
+        readings = [r for r in told if consumes(r) or _reads_by_nature(r, config)]
         for reading in readings:
             made.consumers.append(_known_program(client_of(reading, config.file), config))
         if not readings:
@@ -256,6 +257,13 @@ def _of_another_kind(config: Config) -> str:
     if any(k.startswith("share.") for k in keys):
         return "a share group (KIP-932), which has no rebalance of this kind"
     return ""
+
+
+def _reads_by_nature(reading: Reading, config: Config) -> bool:
+    """A program known by its keys, which says where its brokers are: it has a consumer."""
+    program = signs.program_of([], [k.split(".")[0] for k in config.keys])
+    said = "bootstrap.servers" in reading.settings and not reading.produces
+    return said and program is not None and program.client is not None
 
 
 def _known_program(consumer: Consumer, config: Config) -> Consumer:

@@ -329,3 +329,31 @@ def test_the_connectors_own_attributes_are_no_slips() -> None:
         """
     )
     assert consumer.reading.unknown_keys == ["sesion.timeout.ms"]
+
+
+def test_a_block_of_hocon_may_be_taken_over_whole() -> None:
+    consumer = one(
+        kafka_conf="""
+        shared {
+          bootstrap.servers = "kafka:9092"
+          session.timeout.ms = 9000
+        }
+        akka.kafka.producer {
+          kafka-clients = ${shared}
+        }
+        akka.kafka.consumer {
+          kafka-clients = ${shared} {
+            session.timeout.ms = 20000
+          }
+        }
+        """
+    )
+    assert consumer.settings["bootstrap.servers"].value == "kafka:9092"
+    assert consumer.settings["session.timeout.ms"].value == "20000"
+
+
+def test_a_program_known_by_its_keys_consumes_where_it_names_brokers() -> None:
+    text = "eventuatelocal.kafka.bootstrap.servers=kafka:9092\nspring.application.name=history\n"
+    consumer = one(application_properties=text)
+    assert consumer.settings["bootstrap.servers"].known and not consumer.members.known
+    assert not read(application_properties=text.replace("eventuatelocal", "shop")).consumers

@@ -121,6 +121,7 @@ def _read_key(
         value = read_setting(name, text, known, place(key) or str(key))
         if not (text is not None and not text.strip() and not value.known):
             reading.put(name, value)
+            reading.consumes = reading.consumes or bool({"consumer", "consumers"} & set(found[1]))
         return
     if pieces[-1:] == ["group"] and set(pieces[:-1]) & _KAFKAS:
         reading.put("group.id", read_setting("group.id", text, known, place(key) or str(key)))
