@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.errors import InputError
@@ -14,6 +14,7 @@ from rebalsim.preview import differences as differing
 from rebalsim.preview.deployed import is_brought, pulls
 from rebalsim.preview.runs import Limit, Runs, played
 from rebalsim.reports import figures
+from rebalsim.reports.check_report import Checked
 from rebalsim.reports.previewed import Figure, Previewed
 from rebalsim.reports.sentences import recurring, tell, together, worth_telling
 from rebalsim.scenario.story import Story
@@ -94,7 +95,7 @@ def preview(
         _rollouts(new, restarting),
         _worst(rolled, lead),
         tuple(_figures(rolled, before_day, after_day)),
-        rolled.judge.checked() if rolled.judge is not None else (),
+        _placed(rolled.judge.checked(), wanted) if rolled.judge is not None else (),
         tuple(_advice(after_day.story)) if advise else (),
         _assumed(new, _asked_besides(both, new)),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
@@ -112,6 +113,17 @@ def preview(
         rebalances=_said(rolled, rounds),
         catch_up=_said(rolled, "time_to_catch_up") if "time_to_catch_up" in metrics else "",
         runs=len(rolled.seeds),
+    )
+
+
+def _placed(checked: Sequence[Checked], limits: list[Limit]) -> tuple[Checked, ...]:
+    """The verdicts where their limits were written: the story that was judged is in no file."""
+    spots = {metric: re.match(r"(.+?):(\d+)(?::|$)", where) for metric, _, where in limits}
+    return tuple(
+        replace(c, file=spot[1], line=int(spot[2]))
+        if (spot := spots.get(c.name.split()[0]))
+        else replace(c, line=0)
+        for c in checked
     )
 
 
@@ -217,9 +229,11 @@ def _assumed(new: Side, more: list[str]) -> tuple[str, ...]:
 
 
 def _taken_for(new: Side, word: str, otherwise: str) -> str:
-    """What was assumed: how long a pod takes to start differs from client to client, and partitions
-    may be told of a topic whose name alone was assumed.
+    """What was assumed: how long a pod takes to start differs from client to client, topics may be
+    declared among the files, and partitions told of a topic whose name alone was assumed.
     """
+    if word == "topics":
+        return joined(list(dict.fromkeys(t for p in new.plays for t in p.topics))) or otherwise
     if word == "partitions":
         return _partitions_taken(new) or otherwise
     if word != "start_time":

@@ -74,10 +74,17 @@ def _suite(story: StoryChecked, comparison: Comparison | None) -> ET.Element:
     return suite
 
 
-def _case(suite: ET.Element, story: StoryChecked, name: str, line: int) -> ET.Element:
+def _case(
+    suite: ET.Element, story: StoryChecked, name: str, line: int, file: str = ""
+) -> ET.Element:
+    """`file`: where it stands, if that is not the story's."""
     classname = re.sub(r"\.ya?ml$", "", story.file).replace("\\", "/").strip("./").replace("/", ".")
     case = ET.SubElement(
-        suite, "testcase", classname=_text(classname), name=_text(name), file=_text(story.file)
+        suite,
+        "testcase",
+        classname=_text(classname or story.title),
+        name=_text(name),
+        file=_text(file or story.file),
     )
     if line:
         case.set("line", str(line))
@@ -85,7 +92,7 @@ def _case(suite: ET.Element, story: StoryChecked, name: str, line: int) -> ET.El
 
 
 def _budget(suite: ET.Element, story: StoryChecked, c: Checked, seconds: float) -> None:
-    case = _case(suite, story, f"{c.variant}: {c.name}", c.line)
+    case = _case(suite, story, f"{c.variant}: {c.name}", c.line, c.file)
     case.set("time", f"{seconds:.3f}")
     found = {
         "variant": c.variant,

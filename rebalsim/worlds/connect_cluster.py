@@ -84,7 +84,9 @@ def workers_of_object(tree: Tree) -> Workers:
     made.pods.pre_stop = default(0, "no preStop")
     made.pods.where = place(at(tree, "metadata", "name"))
     made.pods.annotations = {
-        str(k): str(v) for k, v in table(at(tree, "metadata", "annotations")).items()
+        str(k): v
+        for k, v in table(at(tree, "metadata", "annotations")).items()
+        if isinstance(v, Text)
     }
     made.pods.template = repr({k: v for k, v in table(spec).items() if k != "replicas"})
     return made

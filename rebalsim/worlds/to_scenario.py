@@ -23,7 +23,7 @@ from rebalsim.worlds.scaler_lines import autoscalers_of
 from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.streams_block import lines_of as streams_lines
 from rebalsim.worlds.understood import Connector, Understood
-from rebalsim.worlds.values import Value
+from rebalsim.worlds.values import Value, place
 from rebalsim.worlds.words import milliseconds, whole
 
 PARTITIONS = 12
@@ -340,5 +340,6 @@ def budgets_of(made: Understood) -> list[tuple[str, str, str]]:
             if key.startswith("rebalsim.io/"):
                 metric = key.removeprefix("rebalsim.io/").replace("-", "_")
                 limit = re.sub(r'["\n\\]', "", value)
-                told[metric] = (metric, limit, f"{consumer.workload}: annotation {key}")
+                where = f"annotation {key} of {consumer.workload}"
+                told[metric] = (metric, limit, ": ".join(filter(None, [place(value), where])))
     return list(told.values())

@@ -79,6 +79,25 @@ def test_budgets_come_from_annotations_and_a_file_and_end_the_build(tmp_path: Pa
     assert "✗ longest_pause <= 1ms" in result.stdout and "✓ rebalances <= 100" in result.stdout
     suite = ET.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    placed = {(case.get("file"), case.get("line")) for case in suite.iter("testcase")}
+    assert placed == {(new, "6"), (str(limits), "2")}  # where the limits were written
+
+
+def test_what_is_assumed_of_topics_is_what_is_played(tmp_path: Path) -> None:
+    new = tmp_path / "new.yaml"
+    declared = """---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaTopic
+metadata: {name: invoices}
+spec: {partitions: 9}
+"""
+    text = MANIFEST.format(**PLAIN).replace(
+        "{name: KAFKA_TOPIC, value: orders}", "{name: A, value: b}"
+    )
+    new.write_text(text + declared, encoding="utf-8")
+    said = " ".join(preview(str(new)).stdout.split())
+    assert "which topics are consumed: invoices (" in said
+    assert "how many partitions each topic has: 9 (" in said
 
 
 def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def _nais(tree: Tree) -> Workload:
 def _numbers(made: Workload, count: Tree, told: bool) -> None:
     made.where = place(next(iter(table(made.tree)), None))
     notes = table(at(made.tree, "metadata", "annotations"))
-    made.annotations = {str(k): str(v) for k, v in notes.items() if isinstance(v, Text)}
+    made.annotations = {str(k): v for k, v in notes.items() if isinstance(v, Text)}
     if made.kind in ("DaemonSet", "Job", "CronJob"):
         made.replicas = unknown(
             "one a node" if made.kind == "DaemonSet" else "as many as are started"
