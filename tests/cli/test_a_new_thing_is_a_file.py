@@ -207,7 +207,6 @@ def test_a_phase_of_a_pause(tmp_path: Path) -> None:
     told = rebalsim_after(change, tmp_path, "explain", str(STORY), *which)
     assert "until all had clapped" in " ".join(told.split())
     played = ("run", str(STORY), "--variant", "eager", "--advise", "off")
-    rebalsim_after(change, tmp_path, *played, "--html", "page.html")
+    told = rebalsim_after(change, tmp_path, *played, "--json", "--html", "page.html")
     assert "#123456" in (tmp_path / "page.html").read_text("utf-8")
-    told = rebalsim_after(change, tmp_path, *played, "--json")
     assert '"applause"' in told
