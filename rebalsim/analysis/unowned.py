@@ -59,19 +59,27 @@ def _groups(a: Findings, s: Selection) -> Unowned | None:
     return None if formed else _never(a, "", OpenEnd(OpenEndKind.NO_GROUP_OWNED))
 
 
-def _partitions(a: Findings, s: Selection) -> Unowned | None:
-    """Those of the selection; with members named, that these ever had any."""
-    for member in s.members:
-        if not any(
-            h.consumer == member and (not s.topics or p.topic in s.topics)
-            for (_, p), held in a.holdings.items()
-            for h in held
-        ):
-            group = a.index.group_of.get(member, "")
-            end = OpenEnd(OpenEndKind.MEMBER_NEVER_OWNED, member, " and ".join(s.topics))
-            return _never(a, group, end)
-    if s.members:
+def _members(a: Findings, s: Selection) -> Unowned | None:
+    """A named member that never owned any of the selected topics' partitions."""
+    owners = {
+        h.consumer
+        for (_, p), held in a.holdings.items()
+        if not s.topics or p.topic in s.topics
+        for h in held
+    }
+    member = next((m for m in s.members if m not in owners), "")
+    if not member:
         return None
+    end = OpenEnd(OpenEndKind.MEMBER_NEVER_OWNED, member, " and ".join(s.topics))
+    return _never(a, a.index.group_of.get(member, ""), end)
+
+
+def _partitions(a: Findings, s: Selection) -> Unowned | None:
+    """Partitions of the selection that nobody ever owned; with members named, members that
+    never owned any.
+    """
+    if s.members:
+        return _members(a, s)
     keys = [k for k in _asked(a, s) if not _was_owned(a, k, s)]
     if not keys:
         return None

@@ -93,10 +93,14 @@ _OF_MEMBERS = (
 
 
 def _member(m: MemberLife, dead: Alarm | None) -> list[str]:
-    troubles = [f"died of {dead.why}" if dead.why else "was killed"] if dead is not None else []
-    troubles += [f"removed: {', '.join(m.removed)}"] if m.removed else []
-    troubles += [f"outlasted max.poll.interval.ms {m.poll_expired} ×"] if m.poll_expired else []
-    troubles += [f"fenced {m.fenced} ×"] if m.fenced else []
+    died = f"died of {dead.why}" if dead is not None and dead.why else "was killed"
+    told = (
+        (dead, died),
+        (m.removed, f"removed: {', '.join(m.removed)}"),
+        (m.poll_expired, f"outlasted max.poll.interval.ms {m.poll_expired} ×"),
+        (m.fenced, f"fenced {m.fenced} ×"),
+    )
+    troubles = [trouble for is_so, trouble in told if is_so]
     counts = (m.lives, m.rebalances, m.assigned, m.revoked, m.lost, m.held_most, m.held_last)
     return [
         text(m.consumer),

@@ -164,11 +164,8 @@ class ScriptReader:
         if action.every_us is None or action.times == 1 or not brings_new:
             return [action]
         if action.times > MAX_CONSUMERS:
-            self.out.add(
-                entry.at.get("times", entry.node),
-                f"With this the story has more than {MAX_CONSUMERS:,} members — repeat it less "
-                "often",
-            )
+            what = f"With this the story has more than {MAX_CONSUMERS:,} members"
+            self.out.add(entry.at.get("times", entry.node), f"{what} — repeat it less often")
             return []
         return [
             replace(

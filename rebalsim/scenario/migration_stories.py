@@ -155,13 +155,11 @@ def _upgraded_clients(before: Scenario, name: str) -> tuple[bool, list[str]]:
             where = ", ".join(dict.fromkeys(c.group for c in consumers if c.client == client))
             raise InputError(
                 f"{name}: {client} {version} (in {where}) does not speak the consumer protocol, "
-                "and no version is known that does: its "
-                "members can only stay classic, which a group may hold beside new ones — leave "
-                "that group out of the story"
+                "and no version is known that does: its members can only stay classic, which a "
+                "group may hold beside new ones — leave that group out of the story"
             )
-        steps.append(
-            f"Upgrade {say_client(client)} {version} to {since.version} or later, still classic."
-        )
+        old_one = f"{say_client(client)} {version}"
+        steps.append(f"Upgrade {old_one} to {since.version} or later, still classic.")
     newer = map(first_with_consumer_protocol, dict.fromkeys(c.client for c in consumers))
     asked = [profile.asks_first for profile in newer if profile and profile.asks_first]
     return bool(old), [*steps, *asked]

@@ -186,12 +186,10 @@ class Player:
         """The row's figures: metrics, budgets, verdict and costs of a run that was played."""
         plan = self.plan
         metrics = rows.measured(run.analysis)
-        budgets = rows.judged(
-            plan.budgets if plan.has_budgets else scenario.budgets,
-            () if plan.has_budgets else scenario.expectations,
-            variant,
-            analyses,
+        asked = (
+            (plan.budgets, ()) if plan.has_budgets else (scenario.budgets, scenario.expectations)
         )
+        budgets = rows.judged(*asked, variant, analyses)
         crossed = cross_zone_bytes(scenario, run.analysis)
         return {
             **metrics,

@@ -17,6 +17,10 @@ from rebalsim.simulation.randomness import Randomness
 _FINE = 1e6  # numbers are drawn in millionths: streams draw whole numbers
 
 
+# an axis' name, its step as people write it, as a number, and the settings that make it
+StepSaid = tuple[str, str, float | None, tuple[tuple[str, str], ...]]
+
+
 class Points:
     """A plan's points. Values are numbers (µs for durations) or words; what an axis says stands
     beside it as text.
@@ -71,16 +75,13 @@ class Points:
         )
 
     @functools.lru_cache(maxsize=4)  # noqa: B019   one per plan and process
-    def _steps(
-        self, point: int
-    ) -> tuple[tuple[str, str, float | None, tuple[tuple[str, str], ...]], ...]:
+    def _steps(self, point: int) -> tuple[StepSaid, ...]:
         digits = digits_of(point, self.radices)
-        found: list[tuple[str, str, float | None, tuple[tuple[str, str], ...]]] = []
+        found: list[StepSaid] = []
         for axis, digit in zip(self.plan.axes, digits[1:]):
             step = axis.steps[digit]
-            found.append(
-                (axis.name, step.label, None if axis.kind == "text" else step.number, step.settings)
-            )
+            number = None if axis.kind == "text" else step.number
+            found.append((axis.name, step.label, number, step.settings))
         for sampled in self.plan.sampled:
             drawn = self._streams.stream(f"axis/{sampled.name}").draw_at(
                 self._draws[sampled.name], digits[-1]

@@ -162,14 +162,9 @@ class RebalsimReader(DataSourceReader):  # type: ignore[misc]
             return all(_passes(row[column], how, value) for column, how, value in late)
 
         player = player_for(self._plan, self._with_pauses)
-        yield from play_ranks(
-            player,
-            order,
-            partition.start,
-            partition.stop,
-            wanted=is_wanted if early else None,
-            keep=is_kept if late else None,
-        )
+        wanted, keep = is_wanted if early else None, is_kept if late else None
+        ranks = (partition.start, partition.stop)
+        yield from play_ranks(player, order, *ranks, wanted=wanted, keep=keep)
 
 
 _BY_NAME = {kind.__name__: test for kind, test in _COMPARISONS.items()}

@@ -42,6 +42,13 @@ RULE = Rule(
 )
 
 
+_WAITING = {
+    "eager": "at each rebalance every member waits for it",
+    "cooperative": "the second round waits for it when all of them move",
+    "consumer": "whoever gets them next waits for it when all of them move",
+}
+
+
 def find(scenario: Scenario) -> Iterator[Finding]:
     def figures(c: Consumer) -> tuple[int, str, Cost, State, object]:
         return heartbeat_us(scenario, c), protocol_of(c), c.listener.revoked, c.state, work_of(c)
@@ -51,15 +58,10 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         takes = revoke_us(who[0], share)
         if share < 1 or takes <= beat:
             continue
-        waiting = {
-            "eager": "at each rebalance every member waits for it",
-            "cooperative": "the second round waits for it when all of them move",
-            "consumer": "whoever gets them next waits for it when all of them move",
-        }[protocol]
         yield Finding(
             f"giving up {share} partition{'s' if share > 1 else ''} takes {say_names(who)} up to "
             f"{say(takes)}, longer than a heartbeat interval "
-            f"({say(beat)}): {waiting} — do less in "
+            f"({say(beat)}): {_WAITING[protocol]} — do less in "
             f"onPartitionsRevoked{', or use cooperative-sticky' if protocol == 'eager' else ''}",
             Place("consumer", who[0].name, "on_revoked|flush|listener|state"),
         )

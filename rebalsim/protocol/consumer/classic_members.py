@@ -129,15 +129,8 @@ def join(
     effects: list[Effect],
 ) -> JoinGroupResponse:
     said = dialect.subscription(request.protocols[0][1])
-    reached = progress(
-        group,
-        admitted,
-        joined(admitted.member, request, said),
-        owned_by_id(group, said.owned),
-        True,
-        now_us,
-        effects,
-    )
+    member, owned = joined(admitted.member, request, said), owned_by_id(group, said.owned)
+    reached = progress(group, admitted, member, owned, True, now_us, effects)
     member_id = reached.member_id
     _cancel_join(group, member_id, effects)
     effects.append(SetTimer(session_timer(member_id), now_us + request.session_timeout_us))
