@@ -62,22 +62,31 @@ def test_pauses_are_the_gaps_between_deliveries(name: str) -> None:
     doc = document(name)
     if doc["conf"].get("x.record_us"):
         pytest.skip("its handler's batches are as long as pauses")
-    gaps = _gaps(doc)
-    found = {str(p.partition): [] for p in analysis(name).pauses}  # type: ignore[var-annotated]
-    for p in analysis(name).pauses:
-        found[str(p.partition)].append((p.started_us / 1000, p.ended_us / 1000))
+    gaps, pauses = _gaps(doc), analysis(name).pauses
+    found: dict[str, list[tuple[float, float]]] = {}
+    for p in pauses:
+        found.setdefault(str(p.partition), []).append((p.started_us / 1000, p.ended_us / 1000))
+    other_lengths = []
     for partition, start, end in gaps:
         twin = max(found.get(partition, [(0, 0)]), key=lambda p: min(p[1], end) - max(p[0], start))
-        assert abs((twin[1] - twin[0]) - (end - start)) <= 150, (
-            f"{partition} from {start} to {end}: {twin}"
+        if abs((twin[1] - twin[0]) - (end - start)) > 150:
+            other_lengths.append((partition, start, end, twin))
+    assert other_lengths == []
+    no_gaps = [
+        p
+        for p in pauses
+        if p.length_us > 500_000
+        and not p.is_open
+        and p.owner_before
+        and not any(
+            q == str(p.partition)
+            and abs(a - p.started_us / 1000) <= 150
+            and abs(b - p.ended_us / 1000) <= 250
+            for q, a, b in gaps
         )
-    for p in analysis(name).pauses:
-        if p.length_us > 500_000 and not p.is_open and p.owner_before:
-            start, end = p.started_us / 1000, p.ended_us / 1000
-            assert any(
-                q == str(p.partition) and abs(a - start) <= 150 and abs(b - end) <= 250
-                for q, a, b in gaps
-            ), f"{p} is no gap"
+    ]
+    assert no_gaps == []
+    assert gaps or all(p.length_us <= 500_000 for p in pauses if not p.is_open and p.owner_before)
 
 
 def _gaps(doc: dict[str, Any]) -> list[tuple[str, float, float]]:

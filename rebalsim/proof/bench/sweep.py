@@ -139,45 +139,14 @@ def measure(quick: bool = False) -> SweepFigures:
     """
     import os
 
-    runs = 2_000 if quick else 20_000
-    load = os.getloadavg()[0]
-    plan = throughput_plan(runs)
-    order = probe(player_for(plan), 3.0).order
-    half, quarter = runs // 2, runs // 4
-    plain_s = pool_s = 0.0
     from rebalsim.spark.session import start_session, stop_session
 
+    runs = 2_000 if quick else 20_000
+    load = os.getloadavg()[0]
     spark = start_session("local[2]", is_brief=True)  # as the command starts it for so many runs
     folder = Path(tempfile.mkdtemp(prefix="rebalsim-bench-"))
     try:
-        with multiprocessing.get_context("spawn").Pool(2) as pool:
-
-            def alone(start: int) -> float:
-                began = time.perf_counter()
-                _play_slice((plan, order, start, start + quarter))
-                return (time.perf_counter() - began) * 2
-
-            def together(start: int) -> float:
-                began = time.perf_counter()
-                pool.map(
-                    _play_slice,
-                    [
-                        (plan, order, at, min(at + _BATCH, start + half))
-                        for at in range(start, start + half, _BATCH)
-                    ],
-                    chunksize=1,
-                )
-                return time.perf_counter() - began
-
-            pool.map(_play_slice, [(plan, order, i, i + 1) for i in range(4)], chunksize=1)
-            _sweep(spark, throughput_plan(200), folder / "warm")
-            plain_s += alone(0)
-            pool_s += together(0)
-            began = time.perf_counter()
-            _sweep(spark, plan, folder / "timed", order)
-            spark_s = time.perf_counter() - began
-            pool_s += together(half)
-            plain_s += alone(half)
+        plain_s, pool_s, spark_s = _three_ways(spark, runs, folder)
         few, many = (2_000, 50_000) if quick else (10_000, 1_000_000)
         # The few are over in a moment: as many looks at them as at the many, or the peak of a coin
         # tossed once meets that of one tossed often.
@@ -187,29 +156,57 @@ def measure(quick: bool = False) -> SweepFigures:
     finally:
         stop_session(spark)
         shutil.rmtree(folder, ignore_errors=True)
-    # Two variants a run: eager costs what was measured; both are timed on this process to scale it.
+    million_s = _of_both_variants_s() * 1e6 * (spark_s / plain_s)
+    run_ms = plain_s / runs * 1e3
+    return SweepFigures(
+        *(runs, run_ms, plain_s, pool_s, spark_s),
+        *(few, few_mb, many, many_mb, dry_s),
+        *(million_s, idle, as_written, load),
+    )
+
+
+def _three_ways(spark: Any, runs: int, folder: Path) -> tuple[float, float, float]:
+    """Seconds for the same runs in one process, in a pool of two, and on Spark. What else the
+    machine does falls on all three alike: they take turns, half by half.
+    """
+    plan = throughput_plan(runs)
+    order = probe(player_for(plan), 3.0).order
+    half, quarter = runs // 2, runs // 4
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+
+        def alone(start: int) -> float:
+            began = time.perf_counter()
+            _play_slice((plan, order, start, start + quarter))
+            return (time.perf_counter() - began) * 2
+
+        def together(start: int) -> float:
+            end = start + half
+            cuts = [(at, min(at + _BATCH, end)) for at in range(start, end, _BATCH)]
+            began = time.perf_counter()
+            pool.map(_play_slice, [(plan, order, *cut) for cut in cuts], chunksize=1)
+            return time.perf_counter() - began
+
+        pool.map(_play_slice, [(plan, order, i, i + 1) for i in range(4)], chunksize=1)
+        _sweep(spark, throughput_plan(200), folder / "warm")
+        plain_s, pool_s = alone(0), together(0)
+        began = time.perf_counter()
+        _sweep(spark, plan, folder / "timed", order)
+        spark_s = time.perf_counter() - began
+        pool_s += together(half)
+        return plain_s + alone(half), pool_s, spark_s
+
+
+def _of_both_variants_s() -> float:
+    """Seconds that one process takes for a point in both variants: a sweep of a million is scaled
+    by this, since eager alone was timed.
+    """
     both = _plan(
         "scenario: scale-out\naxes: {group.config.heartbeat.interval.ms: [3s]}\nseeds: 200\n"
     )
+    order = probe(player_for(both), 1.0).order
     began = time.perf_counter()
-    _play_slice((both, probe(player_for(both), 1.0).order, 0, 200))
-    million_s = (time.perf_counter() - began) / 200 * 1e6 * (spark_s / plain_s)
-    return SweepFigures(
-        runs,
-        plain_s / runs * 1e3,
-        plain_s,
-        pool_s,
-        spark_s,
-        few,
-        few_mb,
-        many,
-        many_mb,
-        dry_s,
-        million_s,
-        idle,
-        as_written,
-        load,
-    )
+    _play_slice((both, order, 0, 200))
+    return (time.perf_counter() - began) / 200
 
 
 def _sweep(spark: Any, plan: Plan, out: Path, order: Order | None = None) -> None:
