@@ -24,14 +24,15 @@ from rebalsim.trace.ledger import PIECE, Ledger
 from rebalsim.trace.streams_events import StoreRestored
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace
 
-_INSTANTS = {  # beside at_us
-    ev.ResponseReceived: "sent_at_us",
-    ev.PollExpired: "last_poll_us",
-    ev.MemberRemoved: "last_heard_us",
-    ev.InitialDelayExtended: "until_us",
-    ev.IntervalWaited: "until_us",
-    StoreRestored: "began_us",
-    TaskStopping: "polled_us",
+_INSTANTS: dict[type, tuple[str, ...]] = {  # beside at_us
+    ev.ScriptActed: ("until_us",),
+    ev.ResponseReceived: ("sent_at_us",),
+    ev.PollExpired: ("last_poll_us",),
+    ev.MemberRemoved: ("last_heard_us",),
+    ev.InitialDelayExtended: ("until_us",),
+    ev.IntervalWaited: ("until_us",),
+    StoreRestored: ("began_us", "held_us"),
+    TaskStopping: ("polled_us",),
 }
 # what a trace of the whole wire holds of an hour in which nothing happens
 _ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
@@ -122,8 +123,7 @@ def _sooner(events: Iterable[TraceEvent], us: int) -> Iterator[TraceEvent]:
         kind = type(event)
         if kind is ev.ResponseReceived and event.number < 0:
             continue  # to a request of before
-        if kind in _INSTANTS:
-            name = _INSTANTS[kind]
+        for name in _INSTANTS.get(kind, ()):
             at = getattr(event, name)
             if at >= 0:
                 setattr(event, name, max(0, at - us))
