@@ -20,7 +20,9 @@ ms, with how many were seen, lower quartile, median and mean:
 Leaving takes that long on any machine: three stores (statuses, configs, offsets) are closed one
 after the other, each with a consumer whose Fetch is parked at the broker for up to 500 ms, and its
 last request waits behind that one (KafkaBasedLog.stop). Where in its wait each is, is chance: 13 to
-516, 23 to 502 and 68 to 547 ms were seen. Here it takes the mean.
+516, 23 to 502 and 68 to 547 ms were seen. A worker of 4.3.1 whose Fetches were logged did just that:
+of 18 logs closed each was when the parked Fetch was answered, 501 or 502 ms after that was sent. No
+rule was found that foretells where the configs' one stands, so here leaving takes the mean.
 """
 
 from __future__ import annotations
