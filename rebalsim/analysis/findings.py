@@ -7,7 +7,9 @@ Nothing here changes the trace.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 from rebalsim.analysis.alarms import find_alarms
@@ -51,7 +53,7 @@ from rebalsim.analysis.values import (
 from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.trigger import Trigger
-from rebalsim.trace.events import PositionFound
+from rebalsim.trace.events import PositionFound, TraceEvent
 from rebalsim.trace.trace import Trace, TraceHeader
 
 
@@ -72,6 +74,10 @@ class Findings:
         self.expected: dict[str, tuple[str, ...]] = {}
         self.measured: dict[str, Value] = {}  # what measure() has found over everything …
         self.workings: dict[Any, Any] = {}  # … and what it needed, or found over selections
+
+    def told(self) -> Iterator[TraceEvent]:
+        """The events until observation ended."""
+        return takewhile(lambda e: e.at_us < self.horizon_us, self.trace.events)
 
     @cached_property
     def index(self) -> Index:

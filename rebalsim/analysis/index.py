@@ -23,6 +23,7 @@ from rebalsim.trace.connect_events import (
     TaskStopping,
 )
 from rebalsim.trace.events import TraceEvent
+from rebalsim.trace.streams_events import TasksWithheld
 from rebalsim.trace.trace import Trace
 
 BULK = (ev.RecordsDelivered, ev.BatchHandled, ev.LagMarked, ev.PositionFound, ev.BytesFetched)
@@ -43,6 +44,7 @@ _OF_GROUP = frozenset(
         ev.ReleaseAwaited,
         ev.PartitionsReleased,
         ev.AssignmentComputed,
+        TasksWithheld,
     )
 )
 _HANDINGS = frozenset((ev.CallbackBegan, ev.CallbackEnded, ev.ConsumerExited))

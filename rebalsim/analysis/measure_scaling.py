@@ -16,7 +16,7 @@ _SCALED = re.compile(r"scale (\d+) to (\d+)")
 def scalings(a: Findings, s: Selection) -> list[int]:
     """By how many members autoscalers changed the group, change by change."""
     found = []
-    for event in a.trace.events:
+    for event in a.told():
         if type(event) is not ScriptActed or event.kind != "Autoscale":
             continue
         if (s.from_us is not None and event.at_us < s.from_us) or (

@@ -26,7 +26,7 @@ def _is_streams(a: Findings) -> bool:
         a,
         "is streams",
         EVERYTHING,
-        lambda: any(type(e) is ApplicationStateChanged for e in a.trace.events),
+        lambda: any(type(e) is ApplicationStateChanged for e in a.told()),
     )
     return found
 
@@ -39,7 +39,7 @@ def _within(s: Selection, started_us: int, ended_us: int) -> int:
 
 
 def _restorations(a: Findings, s: Selection) -> Iterator[StoreRestored]:
-    for e in a.trace.events:
+    for e in a.told():
         if type(e) is StoreRestored and (not s.members or e.consumer in s.members):
             yield e
 
@@ -52,11 +52,11 @@ def _restore_time(a: Findings, s: Selection) -> Value:
     return sum(_within(s, e.began_us, e.at_us) for e in _restorations(a, s))
 
 
-def _stretches(a: Findings) -> Iterator[tuple[int, int]]:
+def not_running(a: Findings) -> Iterator[tuple[int, int]]:
     """Each instance's stretches without being RUNNING, while it was up, after its first one."""
     since: dict[str, int] = {}
     ran: set[str] = set()
-    for e in a.trace.events:
+    for e in a.told():
         if type(e) is not ApplicationStateChanged:
             continue
         if e.instance in since:
@@ -112,6 +112,15 @@ def _cold_tasks(a: Findings, s: Selection) -> dict[tuple[str, str], list[tuple[i
     return found
 
 
+def has_copies_behind(a: Findings) -> bool:
+    """Whether a task that had a warm copy has none at the end, or a copy is still behind."""
+    cold = cold_stretches(a.copies, a.horizon_us).values()
+    if any(ended >= a.horizon_us for spans in cold for _, ended in spans):
+        return True
+    copies = (copy for mine in a.copies.values() for copy in mine)
+    return any(c.caught_up_us is None and c.ended_us >= a.horizon_us for c in copies)
+
+
 def _most_without(a: Findings, s: Selection) -> Value:
     """The most tasks that were without a warm copy at the same time."""
     spans = [span for spans in _cold_tasks(a, s).values() for span in spans]
@@ -133,8 +142,8 @@ MEASURES: dict[str, Measure] = {
     "tasks_without_warm_standby": _of_streams(_most_without),
     "longest_without_warm_standby": _of_streams(_longest_without),
     "standby_catch_up": _of_streams(_catch_up),
-    "not_running_time": _of_streams(lambda a, s: sum(_within(s, *each) for each in _stretches(a))),
+    "not_running_time": _of_streams(lambda a, s: sum(_within(s, *each) for each in not_running(a))),
     "longest_not_running": _of_streams(
-        lambda a, s: max((_within(s, *each) for each in _stretches(a)), default=0)
+        lambda a, s: max((_within(s, *each) for each in not_running(a)), default=0)
     ),
 }

@@ -14,6 +14,8 @@ from dataclasses import replace
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
+from rebalsim.analysis.measure_streams import has_copies_behind, not_running
+from rebalsim.analysis.measure_tasks import task_pauses
 from rebalsim.analysis.pending import pending_of
 from rebalsim.analysis.redrawing import is_within_redrawing, redrawn_by
 from rebalsim.analysis.selecting import (
@@ -62,7 +64,12 @@ _ONLY_GROWS = {
     "partition_lost_latency_max",
 }
 # What time alone moves, in a group in which nothing happens.
-_GROWS_WITH_TIME = ("member_seconds", "last_rebalance_seconds_ago", "poll_idle_ratio_avg")
+_GROWS_WITH_TIME = (
+    "member_seconds",
+    "last_rebalance_seconds_ago",
+    "time_since_last_rebalance_ms",
+    "poll_idle_ratio_avg",
+)
 _FALLS_WITH_TIME = (
     "rebalances_per_hour",
     "rebalancing_share",
@@ -88,6 +95,9 @@ _OF_WHOLE_DISTURBANCES = (
     "moved_over_least",
     "longest_rebalance",
 )
+_OF_COPIES = ("longest_without_warm_standby", "standby_catch_up")
+_OF_STATES = ("not_running_time", "longest_not_running")
+_OF_TASKS = ("longest_task_pause", "task_seconds")
 _STILL_OPEN = {"open_pauses": OpenEndKind.OPEN_PAUSES, "unsettled": OpenEndKind.UNSETTLED}
 NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
 
@@ -114,6 +124,8 @@ def why_open(
         found.append(OpenEnd(OpenEndKind.TIME_MOVES_IT))
     if metric == "time_between_poll_max" and op not in AT_LEAST:
         found += _between_polls(a, s)
+    if op not in AT_LEAST:
+        found += _of_stretches(a, metric, s)
     if not found and (
         _is_within_sway(a, metric, s, room) or is_within_redrawing(a, metric, s, room)
     ):
@@ -257,6 +269,19 @@ def _whats_under_way(a: Findings, s: Selection, with_again: bool = True) -> list
         and (not s.action or not p.action or p.action == s.action)
         and (with_again or not p.is_again)
     ]
+
+
+def _of_stretches(a: Findings, metric: str, s: Selection) -> list[OpenEnd]:
+    """What goes on being so at the end: copies behind, instances that do not run, tasks that stand
+    still.
+    """
+    if metric in _OF_COPIES and has_copies_behind(a):
+        return [OpenEnd(OpenEndKind.COPIES_BEHIND)]
+    if metric in _OF_STATES and any(ended >= a.horizon_us for _, ended in not_running(a)):
+        return [OpenEnd(OpenEndKind.NOT_RUNNING)]
+    if metric in _OF_TASKS and (count := sum(1 for p in task_pauses(a, s) if p.is_open)):
+        return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)]
+    return []
 
 
 def _between_polls(a: Findings, s: Selection) -> list[OpenEnd]:

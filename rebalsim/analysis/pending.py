@@ -23,6 +23,7 @@ from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
+from rebalsim.trace.streams_events import TasksWithheld
 
 USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
 LINE_US = 32 * SECOND  # a healed line is noticed when TCP or a request's time-out next tries
@@ -51,6 +52,7 @@ def pending_of(a: Findings) -> list[Pending]:
             *_disturbed(a),
             *_unread(a),
             *_never_synced(a),
+            *_looks_again(a),
             *(p for m in a.members for p in _of_member(a, m)),
             *_former_places(a),
             *_blows(a),
@@ -100,6 +102,22 @@ def _never_synced(a: Findings) -> Iterator[Pending]:
                     if last < 0 or a.index.events[last].at_us < e.at_us:
                         end = OpenEnd(OpenEndKind.WAITS_FOR_REPLACED_ID, group, name)
                         yield Pending(end, group)
+                break
+
+
+def _looks_again(a: Findings) -> Iterator[Pending]:
+    """A Streams application whose leader withheld tasks: it has the group rebalance once more, at
+    once or by probing, to see whether the copies are as far as their tasks.
+    """
+    for group, numbers in a.index.by_group.items():
+        rounds = a.rounds_by_group.get(group, ())
+        for number in reversed(numbers):
+            e = a.index.events[number]
+            if type(e) is TasksWithheld:
+                if rounds and rounds[-1].generation <= e.generation:
+                    yield Pending(OpenEnd(OpenEndKind.LOOKS_AGAIN, group), group)
+                break
+            if type(e) is ev.BarrierCompleted:
                 break
 
 

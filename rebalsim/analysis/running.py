@@ -12,7 +12,7 @@ def running(a: Findings) -> Steps:
     """Empty where nothing scales: then the script's row tells who comes and goes."""
     steps: Steps = []
     count, scales = 0, False
-    for event in a.trace.events:
+    for event in a.told():
         kind = type(event)
         if kind is ConsumerStarted:
             count += 1

@@ -21,6 +21,8 @@ def find_copies(index: Index, consumers: Mapping[str, ConsumerFacts]) -> Copies:
     open_: dict[tuple[str, str], Copy] = {}
     found: Copies = {}
     for e in index.events:
+        if e.at_us >= index.horizon_us:
+            break
         if type(e) is StandbyBegan:
             _end(open_, e.consumer, e.task, e.at_us)
             copy = Copy(e.task, e.consumer, e.is_warmup, e.behind, e.at_us, index.horizon_us)

@@ -16,6 +16,7 @@ class OpenEndKind(StrEnum):
     UNSTABLE = "unstable"
     DISTURBED_AGAIN = "disturbed-again"
     WAITS_FOR_REPLACED_ID = "waits-for-replaced-id"
+    LOOKS_AGAIN = "looks-again"
     # of a member
     BUSY_WITH_ITSELF = "busy-with-itself"  # it starts, closes, is in a callback or stuck
     GONE_AND_A_MEMBER = "gone-and-a-member"
@@ -48,6 +49,8 @@ class OpenEndKind(StrEnum):
     LAG_SWAYS = "lag-sways"
     LAG_NOT_DOWN = "lag-not-down"
     LAG_NOT_CAUGHT_UP = "lag-not-caught-up"
+    COPIES_BEHIND = "copies-behind"
+    NOT_RUNNING = "not-running"
     OLD_RECORDS_WAIT = "old-records-wait"
     REFERENCE_OPEN = "reference-open"
     # of what nobody ever owned

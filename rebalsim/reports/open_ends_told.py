@@ -62,6 +62,7 @@ _TELLERS: dict[OpenEndKind, Callable[[OpenEnd], str]] = {
 _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.UNSTABLE: "{who} was not stable",
     OpenEndKind.WAITS_FOR_REPLACED_ID: "{who} waited for an id that {what} has replaced",
+    OpenEndKind.LOOKS_AGAIN: "{who} will rebalance again to see whether its copies caught up",
     OpenEndKind.FORMER_ID_A_MEMBER: (
         "{who} came back by another id, and its former one was still a member"
     ),
@@ -91,6 +92,8 @@ _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.LAG_SWAYS: "lag sways by as much as is left, from one batch to the next",
     OpenEndKind.LAG_NOT_DOWN: "lag had not come down",
     OpenEndKind.LAG_NOT_CAUGHT_UP: "lag had not caught up",
+    OpenEndKind.COPIES_BEHIND: "a task had no copy that was as far as it, or a copy was behind",
+    OpenEndKind.NOT_RUNNING: "an instance was not running",
     OpenEndKind.OLD_RECORDS_WAIT: "old records still waited",
     OpenEndKind.REFERENCE_OPEN: "{who}, which it is held against, was not decided",
     OpenEndKind.NO_GROUP_OWNED: "there is no group that ever owned a partition",

@@ -34,7 +34,16 @@ from rebalsim.trace.trace import Trace
 
 OPS = ("<=", "==", ">=")
 LATER_US = (1_000, 1_000_000, 10_000_000, 60_000_000)
-STOCK = ("crash", "rebalance-storm", "static-membership", "subscription-change", "scale-out")
+STOCK = (
+    "crash",
+    "rebalance-storm",
+    "static-membership",
+    "subscription-change",
+    "scale-out",
+    "connect-worker-lost",
+    "streams-scale-out",
+    "streams-crash",
+)
 # what the script, faults and rates do: the story goes on where one of these follows
 GOES_ON = (
     ev.ScriptActed,
@@ -429,3 +438,52 @@ horizon: 300s
     trace = play(story_of(text.encode(), "s").check().scenario("as-written"))
     for cut in (68_500_000, 90_000_000, 255_000_000):
         nothing_kept_is_broken(analyse(trace, cut), [analyse(trace, cut + 10_000_000)])
+
+
+# what was kept in a stock story of Connect or Streams and then broken: its variant, what was asked,
+# and when
+OVERTURNED_IN_STOCK = {
+    "the time since a worker's last rebalance grows": (
+        "connect-mixed-upgrade",
+        "as-written",
+        "time_since_last_rebalance_ms",
+        (234_964_968, 235_964_968),
+    ),
+    "a task that has lost its warm standby goes on without": (
+        "streams-crash",
+        "as-it-is",
+        "longest_without_warm_standby",
+        (1_275_382_194, 1_276_382_194),
+    ),
+    "who withheld tasks has the group rebalance once more": (
+        "streams-scale-out",
+        "classic",
+        "rebalances",
+        (1_282_224_758, 1_342_224_758),
+    ),
+}
+
+
+@pytest.mark.parametrize("why", OVERTURNED_IN_STOCK)
+def test_what_was_once_overturned_in_a_stock_story_is_open(why: str) -> None:
+    name, variant, metric, (cut, later) = OVERTURNED_IN_STOCK[why]
+    trace = play(load_scenario(name).scenario(variant))
+    budget = Budget(metric, "<=", 0.0, "itself")
+    value = measure_budget(analyse(trace, cut), budget).value
+    assert value is not None
+    budget = replace(budget, limit=round(value, 6))
+    outcomes = [
+        judge_run(budget, measure_budget(analyse(trace, at), budget)).outcome for at in (cut, later)
+    ]
+    assert outcomes == ["inconclusive", "fail"]
+
+
+def test_what_is_measured_until_an_instant_knows_nothing_of_later() -> None:
+    """Of Streams and of autoscalers the events beyond it were counted, too."""
+    trace = play(load_scenario("streams-crash").scenario("as-it-is"))
+    whole = analyse(trace)
+    for metric in ("restored_bytes", "restore_time", "standby_catch_up", "not_running_time"):
+        measured = [analyse(trace, at).measure(metric) for at in (1_000_000, whole.horizon_us)]
+        assert measured[0] in (None, 0) and measured[1] == whole.measure(metric), metric
+    trace = play(load_scenario("autoscaler-oscillates").scenario("swings"))
+    assert analyse(trace, 1_000_000).measure("scalings") == 0 < analyse(trace).measure("scalings")

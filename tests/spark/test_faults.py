@@ -61,7 +61,7 @@ def start(
     )
 
 
-def run(arguments: list[str], timeout: float = 180, **more: Any) -> tuple[int, str, str]:
+def run(arguments: list[str], timeout: float = 400, **more: Any) -> tuple[int, str, str]:
     process = start(arguments, **more)
     out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-PATIENCE_S = 120
+PATIENCE_S = 300
 
 
 def until_a_chunk_is_done(out: Path, process: subprocess.Popen[str]) -> None:
