@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rebalsim.worlds.logs.facts import Fact
-from rebalsim.worlds.logs.voices import Voice
+from rebalsim.worlds.logs.voices import OF_OTHERS, Voice
 
+EARLY_US, SOON_US = 50_000, 500_000  # within which a JoinGroup's first answer follows it
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
@@ -44,6 +45,42 @@ def adopt(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
                 if f.group == voice.group:
                     voice.adopted.append((f.at_us, f.member))
         voice.index()
+
+
+def adopt_by_time(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
+    """Ids that no log tells, to lives that tell none (sarama prints its id when a session ends, which a
+    killed one's does not): where exactly one such life asked to join as the id was given out, and
+    no other id was given out then. Clocks are right by now.
+    """
+    known = {i for v in voices for i in v.ids}
+    given = [f for f in coordinator if f.what in ("born", "added") and f.member not in known]
+    strays = list({f.member: f for f in reversed(given)}.values())
+    mute = [(v, at) for v in voices for at in _mute_since(v)]
+    for voice, asked in mute:
+        near = [f for f in strays if _is_near(f, voice, asked)]
+        others = [v for v, at in mute for f in near if v is not voice and _is_near(f, v, at)]
+        if len(near) == 1 and not others:
+            voice.adopted.append((asked, near[0].member))
+            voice.index()
+
+
+def _mute_since(voice: Voice) -> list[int]:
+    """When each of its lives that tell no id asked to join first."""
+    found: list[int] = []
+    asked, has_id = -1, False
+    for f in [*voice.facts, None]:
+        if f is None or f.what == "started":
+            found += [asked] if asked >= 0 and not has_id else []
+            asked, has_id = -1, False
+        elif f.what == "asking" and asked < 0:
+            asked = f.at_us
+        has_id = has_id or (f is not None and bool(f.member) and f.what not in OF_OTHERS)
+    return found
+
+
+def _is_near(f: Fact, voice: Voice, asked: int) -> bool:
+    step = max(voice.stream.step_us, 1_000)
+    return f.group == voice.group and -EARLY_US <= f.at_us - asked < SOON_US + step
 
 
 def give_timeouts(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:

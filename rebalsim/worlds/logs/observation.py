@@ -10,7 +10,7 @@ from heapq import merge
 from operator import itemgetter
 
 from rebalsim.domain.errors import InputError
-from rebalsim.worlds.logs.adoption import adopt, give_timeouts
+from rebalsim.worlds.logs.adoption import adopt, adopt_by_time, give_timeouts
 from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks, say_zones
 from rebalsim.worlds.logs.coarse_times import refine_times
 from rebalsim.worlds.logs.epoch_ends import end_epochs
@@ -98,6 +98,7 @@ def told_by(
     voices = [v for v in voices if v.group]
     clocks = read_clocks(brokers, voices)
     coordinator = _set_right(brokers, voices, clocks)
+    adopt_by_time(voices, coordinator)
     names = sorted({v.group for v in voices} | {f.group for f in coordinator if f.group})
     if group and group not in names:
         there = ", ".join(names[:10]) or "none"

@@ -150,3 +150,26 @@ def test_a_zone_can_be_told() -> None:
     assert "have no zone" in plain.notes[0]
     with pytest.raises(InputError, match="is no zone"):
         observe([source("c.log", lines)], zone="Nowhere/Land")
+
+
+def test_a_life_that_tells_no_id_is_that_of_the_id_given_out_as_it_asked() -> None:
+    """sarama prints its id when a session ends; a killed one's never does."""
+    start = "Preparing to rebalance group g in state PreparingRebalance with old generation 0"
+    member = f"sarama-{U}1"
+    logs = [
+        broker(1_003, f"{start} (reason: Adding new member {member} with group instance id null)."),
+        broker(1_003, f"Pending dynamic member with id {member} joins group g in Empty state."),
+        broker(4_000, "Stabilized group g generation 1 with 1 members."),
+        broker(4_005, f"Assignment received from leader {member} for group g for generation 1."),
+        broker(60_000, f"Member {member} in group g has failed, removing it from the group."),
+    ]
+    pod = [
+        "[sarama] 2026/01/05 10:00:01.000000 Initializing new client",
+        "[sarama] 2026/01/05 10:00:01.001000 client/coordinator coordinator for g is #1 (b:9092)",
+        "[sarama] 2026/01/05 10:00:04.010000 consumer/broker/1 added subscription to t/0",
+    ]
+    found = observed(pod=pod, broker=logs)
+    (voice,) = found.groups["g"].voices
+    assert voice.ids == (member,)
+    (pause,) = found.groups["g"].pauses
+    assert (pause.how, pause.member) == ("killed", member)
