@@ -423,6 +423,7 @@ def test_run_on_a_scenario_without_budgets_ends_with_0(repository: Repository) -
     )
 
 
+@pytest.mark.plain
 def test_the_stock_stories_keep_their_budgets(repository: Repository) -> None:
     stories = Path(__file__).parents[2] / "scenarios"
     assert repository.check(str(stories)) == exits.WITHIN

@@ -40,6 +40,7 @@ def test_sleeping_through_quiet_times_changes_nothing(seed: int) -> None:
     )
 
 
+@pytest.mark.plain
 def test_the_hash_seed_changes_nothing() -> None:
     told = set()
     for hash_seed in ("0", "1", "4711"):
