@@ -47,6 +47,7 @@ def read_config(config: Config, known: Known) -> list[Reading]:
     if config.form == "ini" and config.sections:
         return _ini(config, known)
     keys = _profiled(config, known)
+    known = {**{str(k): str(t) for k, t in keys.items() if t}, **known}
     readings = read_keys(keys, known)
     if _is_spring_file(keys) and not _program(config):
         return [r if r.client is not None else _own_beside(keys, r, known) for r in readings]
@@ -146,6 +147,8 @@ def _split_or_one(keys: Keys, known: Known) -> list[Reading]:
     """A consumer a group: settings before which the same words stand belong to it."""
     groups = _group_prefixes(keys)
     if len(groups) < 2:
+        if apart := _variables_apart(keys, known):
+            return apart
         reading = read_generic(keys, known)
         return [reading] if _says_something(reading) else []
     made = []
@@ -153,15 +156,21 @@ def _split_or_one(keys: Keys, known: Known) -> list[Reading]:
     for prefix in groups:
         others = [p for p in groups if p != prefix and not prefix.startswith(p)]
         mine = {k: t for k, t in keys.items() if not any(k.startswith(p) for p in others)}
-        reading = read_generic(mine, known, own)
+        named = {k: t for k, t in mine.items() if k.startswith(prefix)}
+        reading = _of_one(mine, named, known, own)
         if (group := _group_at(prefix, keys, known)) is not None:
             reading.put("group.id", group)
-        named = {k: t for k, t in mine.items() if k.startswith(prefix)}
-        local = read_generic(named, known, own)
-        reading.topics = local.topics or reading.topics
         reading.name = prefix.strip(".") or None
         made.append(reading)
     return made
+
+
+def _of_one(mine: Keys, named: Keys, known: Known, own: frozenset[str]) -> Reading:
+    """What is told of one consumer, by all that may be its own; its topics first by what names it."""
+    reading = read_generic(mine, known, own)
+    local = read_generic(named, known, own)
+    reading.topics = local.topics or reading.topics
+    return reading
 
 
 def _group_prefixes(keys: Keys) -> list[str]:
@@ -171,14 +180,56 @@ def _group_prefixes(keys: Keys) -> list[str]:
         if named and named[0] == "group.id" and "." in key:
             if set(named[1]) & kafka_names.NOT_THE_CONSUMERS:
                 continue
-            prefix = re.sub(
-                r"[^.]*$",
-                "",
-                re.sub(r"\.?(consumer[._-]?)?group[._-]?(id|name)?$", ".", key, flags=re.I),
-            )
-            if prefix not in found:
+            if (prefix := _section_of(key)) not in found:
                 found.append(prefix)
     return found
+
+
+_GROUP = re.compile(r"(.*\.)?[^.]*?group(?:[._-]?(?:id|name))?$", re.IGNORECASE)
+
+
+def _section_of(key: str) -> str:
+    """Where a group's key stands: `shop.orders.` of `shop.orders.consumer.group-id` and of
+    `shop.orders.kafka-group-id`.
+    """
+    found = _GROUP.match(key)
+    section = (found[1] or "") if found else key[: key.rfind(".") + 1]
+    return re.sub(r"(^|\.)consumer\.$", r"\1", section, flags=re.IGNORECASE)
+
+
+# Words of a variable's name that tell no consumer from another.
+_OF_ALL = frozenset(("kafka", "consumer", "consumers", "broker", "app", "service"))
+
+
+def _variables_apart(keys: Keys, known: Known) -> list[Reading]:
+    """Variables of several groups, `KAFKA_GROUP_ID` and `AUDIT_KAFKA_GROUP_ID`: a consumer each. What
+    bears another's words is not its own.
+    """
+    marks: dict[frozenset[str], Text] = {}
+    for key, text in keys.items():
+        named = kafka_names.known(key) if "." not in key and text else None
+        if named and named[0] == "group.id" and text:
+            marks.setdefault(frozenset(named[1]) - _OF_ALL, text)
+    marks = {m: t for m, t in marks.items() if not m & kafka_names.NOT_THE_CONSUMERS}
+    common = frozenset.intersection(*marks) if marks else frozenset()
+    marks = {words_of - common: text for words_of, text in marks.items()}
+    if len(marks) < 2 or len({str(t) for t in marks.values()}) < 2:
+        return []
+    made = []
+    for mark in marks:
+        others = [m for m in marks if m and not m <= mark]
+        mine = {k: t for k, t in keys.items() if not any(m <= set(words(k)) for m in others)}
+        named_so = {k: t for k, t in mine.items() if mark <= set(words(k))}
+        reading = _of_one(mine, named_so, known, own_words(keys))
+        if own := read_generic(named_so, known).group:
+            reading.put("group.id", own)
+        reading.name = "-".join(w for w in words(_key_of(keys, mark)) if w in mark) or None
+        made.append(reading)
+    return made
+
+
+def _key_of(keys: Keys, mark: frozenset[str]) -> str:
+    return next((str(k) for k in keys if mark <= set(words(k))), "")
 
 
 def _group_at(prefix: str, keys: Keys, known: Known) -> Value | None:

@@ -46,7 +46,8 @@ def resolved(text: Text, known: Known) -> Text | None:
 def _value(found: re.Match[str], known: Known) -> str | None:
     name, operator, fallback = found[1], found[2], found[3]
     if operator == "-" and not re.fullmatch(r"[A-Z0-9_]+", name):
-        name, operator, fallback = f"{name}-{fallback}", None, None  # a dash inside a dotted name
+        name, colon, fallback = f"{name}-{fallback}".partition(":")  # a dash inside a dotted name
+        operator = colon or None
     for spelling in (name, name.upper().replace(".", "_").replace("-", "")):
         if known.get(spelling):
             return str(known[spelling])

@@ -357,3 +357,47 @@ def test_a_program_known_by_its_keys_consumes_where_it_names_brokers() -> None:
     consumer = one(application_properties=text)
     assert consumer.settings["bootstrap.servers"].known and not consumer.members.known
     assert not read(application_properties=text.replace("eventuatelocal", "shop")).consumers
+
+
+def test_groups_under_names_of_their_own_keep_their_topics_apart() -> None:
+    made = read(
+        worker_yaml="""
+        ORDERS_TOPIC: ${order-service.topic:orders}
+        work:
+          tasks: {topic: tasks, kafka-group-id: task-workers, max-poll-records: 50}
+          orders: {topic: "${ORDERS_TOPIC}", kafka-group-id: order-workers}
+        """
+    )
+    told = {
+        c.group.value: (c.topics.value, c.settings.get("max.poll.records")) for c in made.consumers
+    }
+    assert told["task-workers"][0] == ["tasks"] and told["order-workers"][0] == ["orders"]
+    assert told["task-workers"][1] is not None and told["order-workers"][1] is None
+
+
+def test_variables_of_two_groups_are_two_consumers() -> None:
+    made = read(
+        c_env="""
+        KAFKA_BROKERS=kafka:9092
+        KAFKA_CONSUMER_GROUP_ID=orders
+        KAFKA_TOPIC=orders.v1
+        BILLING_KAFKA_GROUP_ID=billing
+        BILLING_TOPIC=billing.v1
+        """
+    )
+    told = {c.group.value: c.topics.value for c in made.consumers}
+    assert told == {"orders": ["orders.v1"], "billing": ["billing.v1"]}
+
+
+def test_a_shells_script_in_quotes_is_read_as_words() -> None:
+    consumer = one(
+        docker_yaml="""
+        services:
+          reader:
+            image: apache/kafka:4.0.0
+            command: >
+              bash -c "sleep 5 && kafka-console-consumer.sh --consumer-property group.id=readers
+              --topic orders --bootstrap-server kafka:9092 > /dev/null"
+        """
+    )
+    assert consumer.group.value == "readers" and consumer.topics.value == ["orders"]

@@ -85,6 +85,7 @@ def _options(script: str) -> list[tuple[str, str]]:
         parts = shlex.split(script, comments=False)
     except ValueError:
         parts = script.split()
+    parts = [word for part in parts for word in _words_of(part)]
     found = []
     for here, after in zip(parts, [*parts[1:], ""], strict=True):
         if match := re.fullmatch(r"--?([A-Za-z][\w.\-]*)=(.*)", here):
@@ -92,6 +93,16 @@ def _options(script: str) -> list[tuple[str, str]]:
         elif re.fullmatch(r"--?[A-Za-z][\w.\-]*", here) and not after.startswith("--"):
             found.append((here.lstrip("-"), after.rstrip(";")))
     return found
+
+
+def _words_of(part: str) -> list[str]:
+    """A shell's script in quotes is words again; any other part is one."""
+    if not re.search(r"\s--?[A-Za-z]", part):
+        return [part]
+    try:
+        return shlex.split(part, comments=False)
+    except ValueError:
+        return part.split()
 
 
 def _option(reading: Reading, option: str, value: Text, known: Mapping[str, str]) -> None:
