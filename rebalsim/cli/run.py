@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Hold every run against what must be true in any (exit 70 if it is not).",
 )
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Skip no quiet time: every poll, batch and heartbeat is played. Slow; the same output.",
+)
+@click.option("--dense", "plain", is_flag=True, hidden=True)
 @wire_option
 @advise_option
 @form_options
@@ -75,6 +82,7 @@ def command(
     seed: int | None,
     runs: int | None,
     check_invariants: bool,
+    plain: bool,
     wire: bool,
     advise: int | None,
     allow_code: bool,
@@ -102,7 +110,7 @@ def command(
     player.judge = judge_for(story, variants, player.runs, player.command)
     _say_beforehand(player)
     try:
-        with progress(player.runs * len(variants)) as step:
+        with plain_if(plain), progress(player.runs * len(variants)) as step:
             played = [player.play(name, len(variants) > 1, step) for name in variants]
     except KeyboardInterrupt:
         for line in player.so_far(len(variants)):
@@ -133,6 +141,18 @@ def _say_beforehand(player: Player) -> None:
     ]
     if said := why_it_takes_long(played):
         forewarn(f"{player.file}: {said}")
+
+
+@contextmanager
+def plain_if(is_plain: bool) -> Iterator[None]:
+    """With `--plain` nothing is skipped."""
+    if not is_plain:
+        yield
+        return
+    from rebalsim.simulation.world import plainly
+
+    with plainly():
+        yield
 
 
 def tell_wire(player: Player, view: View) -> None:

@@ -17,10 +17,11 @@ class Draw:
     """Mostly a duration in µs (or a cost in µs); never negative when drawn.
 
     constant: always `a`. uniform: from `a` to `b`. normal: mean `a`, deviation `b` (cut at 0 and
-    at a ± 4 b). lognormal: median `a`, and `b` is the 99th percentile. exponential: mean `a`,
-    capped at `b` if b > 0. choice: one of `values`. in_turn: each of `values` after the
-    other, and then from the first again. With `tail_share` > 0 that share of draws
-    comes from between the base value and `tail_us` instead (uniformly).
+    at a ± 4 b). lognormal: median `a`, and `b` is the 99th percentile (cut at four
+    deviations, too). exponential: mean `a`, capped at `b` if b > 0. choice: one of `values`.
+    in_turn: each of `values` after the other, and then from the first again. With
+    `tail_share` > 0 that share of draws comes from between the base value and `tail_us` instead
+    (uniformly).
     """
 
     shape: Shape = "constant"
@@ -80,5 +81,5 @@ def most_of(what: Draw) -> float:
     elif shape in LISTED:
         most = max(what.values, default=0.0)
     elif shape == "lognormal" and a > 0 and b > a:
-        most = a * math.exp(8 * math.log(b / a) / 2.3263478740408408)
+        most = a * math.exp(4 * math.log(b / a) / 2.3263478740408408)
     return max(most, what.tail_us) if what.tail_share else most

@@ -1,9 +1,9 @@
 """How long a group has run where a story begins settled.
 
 An hour, as far as it takes heartbeats that began together to come apart. Where nothing is ever quite
-like the last time (handlers or the network take times that are drawn, or each batch waits for its
-commit) heartbeats come apart sooner, and every batch of that hour would have to be played: then
-it is five minutes, Kafka's age of metadata.
+like the last time (handlers or the network take times that are drawn, each batch waits for its
+commit, or chance has a say in when the consumer protocol commits) they come apart sooner, and
+much of that hour would have to be played: then it is five minutes, Kafka's age of metadata.
 """
 
 from __future__ import annotations
@@ -23,10 +23,17 @@ def lead_of(story: Scenario) -> int:
     running = [c for group in story.groups for c in group.consumers if c.starts_at is not None]
     if any(_takes_long(one) for one in running):
         return HOUR
-    repeats = all(one.handler.commit in REPEATING for one in running) and all(
+    repeats = all(_commits_alike(one) for one in running) and all(
         draw.is_constant for draw in _met_again_and_again(story)
     )
     return HOUR if repeats else 5 * MINUTE
+
+
+def _commits_alike(one: Consumer) -> bool:
+    """Does it commit at the same places of all rounds, or never?"""
+    if one.config.group_protocol == "consumer":
+        return one.handler.commit == "none"
+    return one.handler.commit in REPEATING
 
 
 def _takes_long(one: Consumer) -> bool:

@@ -1,5 +1,5 @@
 """Random stories held against what must be true of any: safe with faults on, settled once they are
-off, and the same with no tick skipped.
+off, and the same with nothing skipped.
 
 Of each pause the phases must cover it exactly: one run of many stories proves that as well.
 """
@@ -41,26 +41,31 @@ class Tally:
     pauses: int = 0
     phases: int = 0
     rounds: int = 0
+    compared: int = 0  # played with quiet time skipped and without …
+    same: int = 0  # … with the same trace
     protocols: dict[str, int] = field(default_factory=dict)  # classic | consumer | both → stories
 
 
-def check_seed(seed: int, *, dense: bool = False, tally: Tally | None = None) -> Broken | None:
-    """Play the story of this seed; what is wrong with it, if anything. `dense`: play it tick by
-    tick too, and compare.
+def check_seed(seed: int, *, plain: bool = False, tally: Tally | None = None) -> Broken | None:
+    """Play the story of this seed; what is wrong with it, if anything. `plain`: play it with
+    nothing skipped too, and compare.
     """
-    return check_story(random_story(seed), seed, dense=dense, tally=tally)
+    return check_story(random_story(seed), seed, plain=plain, tally=tally)
 
 
 def check_story(
-    text: str, seed: int = 0, *, dense: bool = False, tally: Tally | None = None
+    text: str, seed: int = 0, *, plain: bool = False, tally: Tally | None = None
 ) -> Broken | None:
     """The same for the text of any story whose harm ends well before its horizon."""
     try:
         scenario = story_of(text.encode(), f"story {seed}").check().scenario()
         trace = play(scenario)
         why = _first_wrong(trace, scenario, tally or Tally())
-        if not why and dense:
-            why = difference(trace, play(scenario, dense=True))
+        if not why and plain:
+            why = difference(trace, play(scenario, plain=True))
+            if tally is not None:
+                tally.compared += 1
+                tally.same += not why
     except RebalsimError as e:
         why = f"{type(e).__name__}: {e}"
     except Exception as e:  # whatever it is, its seed must be told
@@ -281,15 +286,15 @@ def _only_statics(analysis: Analysis, group: str) -> bool:
     )
 
 
-def difference(lazy: Trace, dense: Trace) -> str:
+def difference(quiet: Trace, plain: Trace) -> str:
     """The first line in which two traces of one story differ, empty if none."""
-    for number, (one, other) in enumerate(zip(lines_for(lazy), lines_for(dense))):
+    for number, (one, other) in enumerate(zip(lines_for(quiet), lines_for(plain))):
         # the header counts the events, and would only say that something differs
         if one != other and number:
             return (
-                f"dense and lazy differ in line {number + 1}:\n  lazy:  {one[:300]}\n  dense: "
+                f"quiet and plain differ in line {number + 1}:\n  quiet: {one[:300]}\n  plain: "
                 f"{other[:300]}"
             )
-    if len(lazy.events) != len(dense.events) or lazy.header != dense.header:
-        return f"dense and lazy differ: {len(lazy.events)} and {len(dense.events)} events"
+    if len(quiet.events) != len(plain.events) or quiet.header != plain.header:
+        return f"quiet and plain differ: {len(quiet.events)} and {len(plain.events)} events"
     return ""

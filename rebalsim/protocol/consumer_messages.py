@@ -37,6 +37,17 @@ class ConsumerGroupHeartbeatRequest:
     client_id: str = ""
 
     @property
+    def is_plain(self) -> bool:
+        """Does it say nothing but that its member lives?"""
+        return (
+            self.epoch > JOINS
+            and self.rebalance_timeout_us == UNCHANGED
+            and self.topics is None
+            and self.regex is None
+            and self.owned is None
+        )
+
+    @property
     def is_full(self) -> bool:
         """Everything was sent, as after an error: the answer then brings the assignment even if
         it is the old one.

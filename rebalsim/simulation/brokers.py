@@ -127,7 +127,7 @@ class Brokers:
 
     def _settle_lines(self) -> None:
         for consumer in self.world.consumers.values():
-            consumer.lines.prepare(True)
+            consumer.lines.prepare()
 
     def _refit_lines(self) -> None:
         for consumer in self.world.consumers.values():
@@ -221,8 +221,7 @@ class Brokers:
         engine = self.world.engine
         for consumer in self.world.consumers.values():
             if consumer.is_alive and (mine := [p for p in consumer.feed.shares if p in changed]):
-                consumer.settle_accounts()
-                consumer.break_cycle()
+                consumer.touch()
                 consumer.feed.lose_leaders(mine)
                 engine.at(
                     engine.now + consumer.config.retry_backoff_us,

@@ -24,8 +24,6 @@ def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     until = engine.now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
     consumer.tell(CloseBegan(engine.now, consumer.name))
-    if consumer.feed.cycle is not None:
-        consumer.feed.unsettle()
     readers = consumer.feed.brokers()
     if consumer.commits.is_auto:
         yield from consumer.commits.sync(until)

@@ -60,6 +60,14 @@ class Commits:
         self.waiting: list[dict[Any, int]] = []  # … and such as wait until the coordinator is found
 
     @property
+    def late_us(self) -> int:
+        """poll() notices so much later that one is due, as with beats; a thread of the client's
+        own at once.
+        """
+        consumer = self.consumer
+        return 0 if consumer.spec.habits.runs_itself else int(consumer.heartbeat.late_us)
+
+    @property
     def is_awaited(self) -> bool:
         """Does the application wait for the answer to a commit of its own with each batch?"""
         return not self.is_auto and bool(self.consumer.spec.handler.commit.startswith("sync"))
@@ -84,17 +92,6 @@ class Commits:
             and host.broker == self.consumer.coordinator
         )
 
-    def can_be_reckoned(self) -> bool:
-        """Is the answer to each batch's own commit known in advance, if there are any? It is not
-        where the client refuses to commit, nor, if anybody waits for it, where the log may take
-        too long.
-        """
-        if not self.are_made_by_handler:
-            return True
-        return self.may_commit() and (
-            not self.is_awaited or (self.goes_through() and self.consumer.host.writes_in_time)
-        )
-
     def each_batch_us(self) -> int:
         """What a batch's own commit adds to its handling: a round trip and the write, where the
         application waits for it.
@@ -105,6 +102,22 @@ class Commits:
         link = self.consumer.coordinator_link
         latency: int = link.latency_us(0) if link is not None else 0
         return 2 * latency + int(mean_of(cluster.log_append) + mean_of(cluster.replication))
+
+    def takes_always_us(self) -> int:
+        """For how long the application waits for a commit of its own, if always for as long; −1
+        if not.
+        """
+        cluster, link = self.consumer.world.scenario.cluster, self.consumer.coordinator_link
+        if (
+            link is None
+            or link.fixed_us < 0
+            or not cluster.log_append.is_constant
+            or not cluster.replication.is_constant
+            or not self.goes_through()
+        ):
+            return -1
+        there = link.fixed_us + link.extra_us
+        return int(self.consumer.host.leaves_us(there)) + there
 
     # -------------------------------------------------------------------------------------- sending
 
@@ -126,7 +139,7 @@ class Commits:
     def maybe_auto(self) -> None:
         """The periodic commit, when due: asynchronous, of all positions."""
         now = self.engine.now
-        if now < self.due_us:
+        if now < self.due_us + self.late_us:
             return
         self.due_us = now + self.interval_us
         offsets = self.consumer.feed.consumed()
@@ -173,38 +186,6 @@ class Commits:
     def may_commit(self) -> bool:
         """Does the client send commits at all just now?"""
         return bool(self.consumer.member.state is MemberState.STABLE)
-
-    def make_up(self) -> None:
-        """Steady times with a commit after each batch: what the last of them did at the
-        coordinator, before anything else happens.
-        """
-        consumer = self.consumer
-        cycle = consumer.feed.cycle
-        commit = consumer.spec.handler.commit
-        if self.is_auto or cycle is None or commit == "none" or not self.may_commit():
-            return
-        link = consumer.coordinator_link
-        if link is None or link.is_cut or consumer.host is None:
-            return
-        now = self.engine.now
-        began, ended = cycle.batch_before(now)
-        for _ in range(2):
-            sent = ended - self.each_batch_us()
-            arrived = sent + link.latency_us(sent)
-            if began <= cycle.anchor_us:
-                return
-            if arrived <= now:
-                member = consumer.member
-                offsets = {
-                    p: share.flow.count(cycle.handed_over(began))
-                    for p, share in consumer.feed.shares.items()
-                }
-                request = OffsetCommitRequest(
-                    member.member_id, member.instance_id, member.generation, offsets
-                )
-                consumer.host.make_up(consumer.call("OffsetCommit", request, None), arrived)
-                return
-            began, ended = cycle.batch_before(began - 1)
 
     # -------------------------------------------------------------------------------------- answers
 

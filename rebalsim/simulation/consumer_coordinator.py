@@ -29,8 +29,8 @@ from rebalsim.protocol.consumer_messages import (
 from rebalsim.protocol.effects import Append, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetCommitRequest, OffsetCommitResponse
-from rebalsim.simulation.coordinator import Coordinator, rules_of
-from rebalsim.simulation.engine import NEVER
+from rebalsim.simulation.coordinator import RESTLESS, Coordinator, rules_of
+from rebalsim.simulation.engine import LOG, NEVER
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.randomness import Stream
 
@@ -115,6 +115,25 @@ class ConsumerCoordinator(Coordinator):
         return bool(self.group.state.value == "Stable")
 
     @property
+    def calm_now(self) -> int:
+        """In a consumer group it is the epoch whose target stands: whoever has reached it is not
+        concerned with how far the others are.
+        """
+        group = self.group
+        if not isinstance(group, ConsumerGroup):
+            return super().calm_now
+        stands = group.members and group.epoch == group.assignment_epoch
+        return int(group.epoch) if stands else RESTLESS
+
+    def has_reached_target(self, member_id: str, epoch: int) -> bool:
+        """Has this member of a consumer group all that it is to have, and is no target due?"""
+        group = self.group
+        if epoch != self.calm or not isinstance(group, ConsumerGroup):
+            return False
+        member = group.members.get(member_id)
+        return member is not None and member.is_reconciled_to(epoch)
+
+    @property
     def session_prefix(self) -> str:
         group = self.group
         return "session:" if isinstance(group, ConsumerGroup) else group.session_prefix
@@ -156,30 +175,48 @@ class ConsumerCoordinator(Coordinator):
             else super()._too_late(request)
         )
 
-    def make_up(self, call: Call, at_us: int) -> int:
-        """A beat or commit of a member that rested came when it could change nothing but its
-        session, and its offsets.
+    def receive_late(self, call: Call) -> None:
+        """A usual commit of a consumer group is answered at once if it is a periodic one, else
+        when the log has it.
         """
-        group, settings = self.group, self.either.settings
-        if type(call.request) is ConsumerGroupHeartbeatRequest:
+        now = self.engine.now
+        if not isinstance(self.group, ConsumerGroup):
+            super().receive_late(call)
+            return
+        self.make_up(call, now)
+        if call.is_quiet or call.api != "OffsetCommit":
+            self._send(call, now)
+            return
+        done = self.leaves_us(now)
+        self._is_written_us = max(self._is_written_us, done)
+        self.engine.at(done, LOG, self.answer, call)
+
+    def make_up(self, call: Call, at_us: int) -> None:
+        """A beat or commit that came while it could change nothing but its session, and its
+        offsets.
+        """
+        group, settings, request = self.group, self.either.settings, call.request
+        if type(request) is ConsumerGroupHeartbeatRequest:
             call.response = ConsumerGroupHeartbeatResponse(
-                Error.NONE,
-                call.request.member_id,
-                call.request.epoch,
-                settings.heartbeat_interval_us,
+                Error.NONE, request.member_id, request.epoch, settings.heartbeat_interval_us
             )
-            if isinstance(group, ConsumerGroup) and call.request.member_id in group.members:
-                key = self.session_prefix + call.request.member_id
+            if isinstance(group, ConsumerGroup) and request.member_id in group.members:
+                key = self.session_prefix + request.member_id
                 due = at_us + settings.session_timeout_us
                 timer = self.timers.get(key)
                 if timer is None or timer.due_us == NEVER or timer.due_us < due:
                     self._set(key, due)
-            return at_us
-        if isinstance(group, ConsumerGroup) and type(call.request) is OffsetCommitRequest:
-            self.either.offsets.update(call.request.offsets)
+        elif isinstance(group, ConsumerGroup) and type(request) is OffsetCommitRequest:
+            self.either.offsets.update(request.offsets)
             call.response = OffsetCommitResponse(Error.NONE)
-            return at_us
-        return super().make_up(call, at_us)
+        else:
+            super().make_up(call, at_us)
+
+    def _write(self, effect: Append, now: int, is_quiet: bool) -> None:
+        """What the group itself writes holds up every answer, beats' too: nobody sleeps meanwhile."""
+        super()._write(effect, now, is_quiet)
+        if effect.number and not is_quiet:
+            self.rouse()
 
     def topics_changed(self) -> None:
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""

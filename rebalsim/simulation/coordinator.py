@@ -23,13 +23,21 @@ from rebalsim.protocol.classic_group import (
     while_loading,
     written,
 )
+from rebalsim.protocol.consumer_messages import ConsumerGroupHeartbeatRequest
 from rebalsim.protocol.effects import Append, CancelTimer, Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.messages import HeartbeatResponse, OffsetCommitResponse, OffsetFetchRequest
+from rebalsim.protocol.messages import (
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinGroupRequest,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetFetchRequest,
+)
 from rebalsim.protocol.states import ClassicState
 from rebalsim.protocol.wire_sizes import assignment_bytes, members_bytes_at_most, subscription_bytes
 from rebalsim.simulation.costs import answering_us, taking_in_us
-from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, SCRIPT, TIMER, Engine
+from rebalsim.simulation.engine import ARRIVES, LOG, NEVER, RANKS, TIMER, Engine
 from rebalsim.simulation.network import DISCONNECTED, Call
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import EVENT_CLASSES, CoordinatorMoved
@@ -39,6 +47,18 @@ if TYPE_CHECKING:
     from rebalsim.simulation.ports import World
 
 STABLE = ClassicState.STABLE
+RESTLESS = -1
+_USUAL = (HeartbeatRequest, OffsetCommitRequest, OffsetFetchRequest)  # whatever the group is at
+
+
+def _is_news(request: Any) -> bool:
+    """May this change something for everybody in a settled group?"""
+    kind = type(request)
+    if kind is JoinGroupRequest:  # one without an id is only given one
+        return bool(request.member_id or request.instance_id or request.version < 4)
+    if kind is ConsumerGroupHeartbeatRequest:
+        return not request.is_plain
+    return kind not in _USUAL
 
 
 class Timer:
@@ -96,7 +116,7 @@ class Coordinator:
         self._given: dict[str, int] = {}
         self.waiting: dict[int, Call] = {}  # requests without an answer so far
         self.timers: dict[str, Timer] = {}
-        self.was_stable = False
+        self.calm = RESTLESS  # see calm_now, as it was after the last step
         self._append = cluster.log_append
         self._replication = cluster.replication
         self._linger_us = max(0, cluster.config.group_coordinator_append_linger_us)
@@ -107,6 +127,7 @@ class Coordinator:
         )
         self._stream = append
         self._is_written_us = 0  # until when the log has writes that are not committed
+        self.silent_writers: dict[int, Any] = {}  # who sleeps through commits that others wait for
         self._asker: Any = None
         self._moves = 0  # how often it changed its broker
 
@@ -121,6 +142,9 @@ class Coordinator:
                 return
             if not call.is_quiet:
                 link.at_work = call
+        if self.engine.is_apart:  # some while ago, from one who was quiet then
+            self.receive_late(call)
+            return
         costs = self.world.machine.costs
         if not call.is_quiet and (takes := taking_in_us(costs, call.api, call.request, self.size)):
             begins_us = self.queue.desk.begins_us(self.engine.now, takes)
@@ -144,13 +168,13 @@ class Coordinator:
             self._turn_away(call)
             self._take_next(call, self.engine.now)
             return
+        if self.is_calm and _is_news(call.request):
+            self.rouse()
         self._asker = call.consumer
-        self.engine.rank = call.consumer.rank
         self.waiting[call.number] = call
         if call.api == "OffsetFetch":
             self._mind_owners(call.request.partitions)
         self._carry_out(self._step(call, self.engine.now), call.is_quiet)
-        self.engine.rank = SCRIPT
 
     def _turn_away(self, call: Call) -> None:
         """The broker that was asked is not the group's any more, is down, or still reads the
@@ -173,35 +197,69 @@ class Coordinator:
     def _while_loading(self, request: Any) -> Any:
         return while_loading(request, self.group.rules)
 
-    def make_up(self, call: Call, at_us: int) -> int:
-        """A beat or commit that came while nobody had to look: what it did then is done now. When
-        its answer leaves, or left.
-
-        It finds nothing amiss, whatever the group has come to since.
+    def make_up(self, call: Call, at_us: int) -> None:
+        """A beat or commit that came, and was done with, while nobody had to look: what it did
+        then is done now. It found nothing amiss.
         """
         is_beat = call.api == "Heartbeat"
         call.response = (
             HeartbeatResponse(Error.NONE) if is_beat else OffsetCommitResponse(Error.NONE)
         )
-        left_us = at_us if is_beat else at_us + self._writing_us(at_us)
-        heard = self._heard_us(call)
-        if heard > at_us:
-            if not is_beat:
-                self._store_late(call, at_us, heard)
-            return left_us  # something later was heard already
         for effect in self._step(call, at_us):
             kind = type(effect)
             if kind is SetTimer:
                 self._set(effect.key, effect.due_us)  # type: ignore[union-attr]
             elif kind is Append:
                 self._log_has(effect.number, at_us)  # type: ignore[union-attr]
-        return left_us
+
+    def receive_late(self, call: Call) -> None:
+        """The same where it came while nobody had to look: it found nothing amiss."""
+        now = self.engine.now
+        if call.api == "OffsetCommit":
+            self.take_late(call, now)
+            if not call.is_quiet:
+                self._is_written_us = max(self._is_written_us, self.leaves_us(now))
+        else:
+            self.make_up(call, now)
+            self._send(call, now)
+
+    def take_late(self, call: Call, at_us: int) -> None:
+        """A commit that came while nobody had to look, and is not in the log yet."""
+        self.waiting[call.number] = call
+        for effect in self._step(call, at_us):
+            kind = type(effect)
+            if kind is SetTimer:
+                self._set(effect.key, effect.due_us)  # type: ignore[union-attr]
+            elif kind is Append:
+                told = (self._written, effect.number, self._moves)  # type: ignore[union-attr]
+                self.engine.at(self.leaves_us(at_us), LOG, self._log_told, told)
+
+    @property
+    def has_written(self) -> bool:
+        """Does no answer wait for the log?"""
+        return self._is_written_us <= self.engine.now
+
+    def leaves_us(self, at_us: int) -> int:
+        """When the answer to a usual commit that comes at this instant leaves."""
+        return at_us + self._writing_us(at_us)
 
     # ------------------------------------------------------------------------------------ the rules
 
     @property
     def is_stable(self) -> bool:
         return self.group.state is STABLE
+
+    @property
+    def is_calm(self) -> bool:
+        """Does nobody who has reached the group's generation hear anything new from a beat?"""
+        return self.calm != RESTLESS
+
+    @property
+    def calm_now(self) -> int:
+        """The generation whose members hear nothing new as long as it lasts; RESTLESS while
+        anybody's beat may bring news.
+        """
+        return self.group.generation if self.is_stable else RESTLESS
 
     def has_settled(self, member: Any) -> bool:
         """Is nothing left for this classic member to learn from its beats?"""
@@ -224,24 +282,6 @@ class Coordinator:
 
     def _fire(self, key: str, now: int) -> list[Effect]:
         return fired(self.group, key, now)
-
-    def _heard_us(self, call: Call) -> int:
-        member = (
-            self.group.members.get(call.request.member_id)
-            if isinstance(self.group, ClassicGroup)
-            else None
-        )
-        return member.heard_us if member is not None else -1
-
-    def _store_late(self, call: Call, at_us: int, heard_us: int) -> None:
-        """A commit that is made up for after a later beat: its positions count, the session goes
-        on from the beat.
-        """
-        member = self.group.members[call.request.member_id]
-        for effect in self._step(call, at_us):
-            if type(effect) is Append:
-                self._log_has(effect.number, at_us)
-        member.heard_us = heard_us
 
     def _log_has(self, number: int, now: int) -> list[Effect]:
         return written(self.group, number, None, now)
@@ -276,9 +316,6 @@ class Coordinator:
         """The broker that led the group forgets it."""
         if self.is_up:
             self._carry_out(unload(self.group, now))
-        for consumer in self.world.members_of(self.name):
-            if consumer.is_alive and not consumer.is_frozen:
-                consumer.miss_commits()
 
     def _loaded(self, moves: int) -> None:
         if moves != self._moves:
@@ -328,18 +365,18 @@ class Coordinator:
                     timer.due_us = NEVER
             else:
                 self._write(effect, now, is_quiet)  # type: ignore[arg-type]
-        is_stable = self.is_stable
-        if is_stable is not self.was_stable:
-            self.was_stable = is_stable
+        calm = self.calm_now
+        if calm != self.calm:
+            before, self.calm = self.calm, calm
             self.world.pack_events()
-            if not is_stable:
+            if before != RESTLESS:
                 self.rouse()
 
     def rouse(self) -> None:
         """News for everybody: members that sleep through their beats must mind them from now on."""
         for consumer in self.world.members_of(self.name):
             if consumer.is_alive:
-                consumer.mind()
+                consumer.touch()
 
     def committed(self, partitions: tuple[Partition, ...]) -> dict[Partition, int]:
         """What somebody outside sees of the group's offsets, as a lag exporter or a scaler does."""
@@ -355,7 +392,7 @@ class Coordinator:
         """Somebody asks for positions: who sleeps through commits of these must have told them."""
         for consumer in self.world.progress.readers(self.name, partitions):
             if not consumer.feed.shares.keys().isdisjoint(partitions):
-                consumer.mind()
+                consumer.touch()
 
     def _reply(self, effect: Reply, now: int) -> None:
         call = self.waiting.pop(effect.request, None)
@@ -368,6 +405,8 @@ class Coordinator:
             and self._is_refused_in_part(call)
         ):
             call.response = OffsetCommitResponse(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        if effect.waits and self.silent_writers and not (call.is_quiet or self.engine.is_apart):
+            self._mind_writers()
         if effect.waits and self._is_written_us > now and not call.is_quiet:
             at = self._is_written_us
             if at > now + self._patience_us:
@@ -376,6 +415,12 @@ class Coordinator:
             self.engine.at(at, LOG, self.answer, call)
         else:
             self._send(call, now)
+
+    def _mind_writers(self) -> None:
+        """Somebody waits for the log: who may be writing to it unheard must have told it."""
+        for consumer in list(self.silent_writers.values()):
+            if consumer.skipped is not None and consumer.skipped.may_be_writing():
+                consumer.touch()
 
     def _too_late(self, request: Any) -> Any:
         """The answer to who waited for the log too long; positions are to be looked for
@@ -449,21 +494,19 @@ class Coordinator:
     def _log_told(self, news: tuple[Any, int, int]) -> None:
         """The log has something to say about a write, unless the group has moved on since."""
         then, number, moves = news
-        if self.is_up and moves == self._moves:
+        if self.engine.is_apart:
+            then(number)
+        elif self.is_up and moves == self._moves:
             self.queue.put(then, number)
 
     def _written(self, number: int) -> None:
-        self.engine.rank = LOG
         self._carry_out(self._log_has(number, self.engine.now))
-        self.engine.rank = SCRIPT
 
     def _overdue(self, number: int) -> None:
         """offsets.commit.timeout.ms is over: whoever waits for this write is told that it
         failed.
         """
-        self.engine.rank = LOG
         self._carry_out(self._log_is_late(number, self.engine.now))
-        self.engine.rank = SCRIPT
 
     # --------------------------------------------------------------------------------------- timers
 
@@ -485,8 +528,8 @@ class Coordinator:
         return (
             TIMER
             if consumer is None
-            else TIMER + int(consumer.rank) + self.places.get(member_id, 0) % 4
-        )  # a consumer has four ranks
+            else TIMER + int(consumer.rank) + self.places.get(member_id, 0) % RANKS
+        )
 
     def _rung(self, ring: tuple[Timer, int]) -> None:
         timer, at_us = ring
@@ -506,18 +549,19 @@ class Coordinator:
             consumer = self.consumers.get(key[len(prefix) :])
             if (
                 consumer is not None
-                and consumer.is_resting
+                and consumer.skipped is not None
+                and consumer.skipped.beats
                 and consumer.member.member_id == key[len(prefix) :]
             ):
-                return  # it has beaten since, unheard; made up for when it stops resting
+                return  # it has beaten since, unheard; made up for when it is touched
         self._forget(timer)
         self.queue.put(self._run_out, key)
 
     def _run_out(self, key: str) -> None:
         if self.is_up:
-            self.engine.rank = TIMER
+            if self.is_calm:
+                self.rouse()
             self._carry_out(self._fire(key, self.engine.now))
-            self.engine.rank = SCRIPT
 
     def _forget(self, timer: Timer) -> None:
         if self.timers.get(timer.key) is timer:

@@ -25,22 +25,12 @@ def queued_us(consumer: Endpoint, link: Link) -> int:
     if consumer.spec.habits.runs_itself:
         return 0
     feed, now = consumer.feed, consumer.engine.now
-    cycle = feed.cycle
-    parked = (
-        {share.broker for share in feed.shares.values()} if cycle is not None else set(feed.flying)
-    )
     if (
-        any(other.is_open and other.broker not in parked for other in consumer.data_links())
-        or link.broker not in parked
+        any(other.is_open and other.broker not in feed.flying for other in consumer.data_links())
+        or link.broker not in feed.flying
     ):
         return 0
     leaves = link.busy_us
-    if cycle is not None:
-        read = [share for share in feed.shares.values() if share.broker == link.broker]
-        leaves = (
-            cycle.fetch_leaves(read, now, consumer.config.fetch_max_wait_us)
-            + consumer.world.machine.service_us
-        )
     return int(max(0, leaves - now - link.latency_us(now)))
 
 

@@ -83,14 +83,7 @@ class Endpoint(Process):
         """An answer came: the call with its response."""
         if call.life != self.life or not self.is_alive or self.calls.get(call.number) is not call:
             return
-        if (
-            call.is_quiet
-            and self.feed.cycle is not None
-            and not self.is_frozen
-            and call.response.error is Error.NONE
-        ):
-            self._pop(call, call.response)  # no news: nobody is woken for it
-            return
+        self.touch()
         self.inbox.append((call, call.response))
         self._incoming()
 
@@ -206,6 +199,7 @@ class Endpoint(Process):
         now = self.engine.now
         late = [call for call in self._unanswered() if call.expires_us <= now]
         if late:
+            self.touch()
             self.lose_coordinator("request timed out")
             for call in late:  # one that looked for the coordinator, too
                 if self.calls.pop(call.number, None) is not None:
@@ -248,7 +242,6 @@ class Endpoint(Process):
         self.unavailable_us[self.coordinator] = now + int(
             self.config.reconnect_backoff_us * self.jitter()
         )
-        self.miss_commits()
         self.coordinator = None
         self.tell(CoordinatorLost(now, self.name, why))
         for number, call in list(self.calls.items()):
@@ -267,12 +260,13 @@ class Endpoint(Process):
 
     def lost_broker(self, broker: int) -> None:
         """A broker closed its connections."""
+        self.touch()
         link = self._links.get(broker)
         if link is not None:
             link.is_open = False
         if self.coordinator == broker:
             if not self.is_frozen:
-                self.settle_accounts()
+                self.touch()
             self.lose_coordinator("coordinator unavailable")
             self._incoming()
 
@@ -287,7 +281,7 @@ class Endpoint(Process):
         """The topics look different now; a thread in poll() notices at once."""
         self.resolve_pattern()
         if self.is_polling and not self.is_frozen and self.membership.must_join():
-            self.settle_accounts()
+            self.touch()
             self._wake()
 
     def resolve_pattern(self) -> None:

@@ -11,8 +11,9 @@ of their priority, and so come with the script.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator
-from heapq import heappop, heappush
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from heapq import heapify, heappop, heappush
 from itertools import repeat
 from typing import Any
 
@@ -26,14 +27,12 @@ from rebalsim.simulation.work import allowance
 NEVER = 1 << 62
 AT_ONCE = 20_000  # entries between two looks at how much work is allowed
 
-SCRIPT = 0  # ranks at one instant; consumer i takes FIRST + 4 i …
+SCRIPT = 0  # ranks at one instant; consumer i takes FIRST + RANKS i …
 FIRST = 8
-ARRIVES, ANSWERED, APP, BEAT = (
-    0,
-    1,
-    2,
-    3,
-)  # … for a message of its at a broker, an answer to it, its poll loop, its heartbeat thread
+RANKS = 1 << 12
+# … for a message of its at a broker, an answer to it, records from the first broker (the others
+# follow), its poll loop, its heartbeat thread
+ARRIVES, ANSWERED, RECORDS, APP, BEAT = 0, 1, 2, RANKS - 2, RANKS - 1
 LOG = 1 << 40
 TIMER = 1 << 41
 
@@ -52,6 +51,9 @@ class Engine(simpy.Environment):
         self.entries = 0  # that the queue ever had
         self.begun: Counter[str] = Counter()  # processes by kind, which is their body's name
         self._entries: list[Entry] = []
+        self.is_apart = False  # somebody's past is played, on a queue of its own …
+        self.until_us = NEVER  # … up to this instant
+        self._until = (NEVER, SCRIPT)
 
     # ------------------------------------------------------------------------------------ the queue
 
@@ -73,7 +75,7 @@ class Engine(simpy.Environment):
         """The next entry's turn."""
         if not self._entries:
             raise EmptySchedule
-        self.now, _, _, then, value = heappop(self._entries)
+        self.now, self.rank, _, then, value = heappop(self._entries)
         then(value)
 
     def begin(self, body: Steps) -> Process:
@@ -90,18 +92,57 @@ class Engine(simpy.Environment):
         while True:
             began_us = self.now
             for _ in repeat(None, at_once):
-                at_us, _, _, then, value = entry = heappop(entries)
+                at_us, rank, _, then, value = entry = heappop(entries)
                 if at_us >= horizon_us:
                     heappush(entries, entry)
-                    self.now = horizon_us
+                    self.now, self.rank = horizon_us, SCRIPT
                     return
-                self.now = at_us
+                self.now, self.rank = at_us, rank
                 then(value)
             stood = stood + at_once if self.now == began_us else 0
             if stood >= most_at_once:  # it would go on so for ever, and say nothing
                 raise BugError(f"After {most_at_once:,} events time is still at {began_us} µs")
             if allowed is not None:
                 allowed.spend(at_once)
+
+    # ------------------------------------------------------------------------------- somebody's past
+
+    @contextmanager
+    def apart(self, since_us: int) -> Iterator[None]:
+        """What one actor has let lie since then is played now, up to now, while nobody else's
+        time goes on. What it has before it afterwards takes its place among all the others'.
+        """
+        before = self._entries, self.now, self.rank, self.is_apart, self.until_us, self._until
+        entries: list[Entry] = []
+        self._entries, self.is_apart = entries, True
+        self.until_us, self._until = self.now, (self.now, self.rank)
+        self.now = since_us
+        try:
+            yield
+        finally:
+            self._entries, self.now, self.rank, self.is_apart, self.until_us, self._until = before
+            for entry in entries:
+                heappush(self._entries, entry)
+
+    def step_apart(self) -> bool:
+        """The next entry of the past; False if none is left before now."""
+        entries = self._entries
+        if not entries or entries[0][:2] >= self._until:
+            return False
+        self.now, self.rank, _, then, value = heappop(entries)
+        then(value)
+        return True
+
+    def leap(self, to_us: int, rank: int) -> None:
+        """What lies in between is left out: it repeats what was before. Others' timers that would
+        have rung meanwhile ring then.
+        """
+        self._entries[:] = [
+            (max(at_us, to_us), of, number, then, value)
+            for at_us, of, number, then, value in self._entries
+        ]
+        heapify(self._entries)
+        self.now, self.rank = to_us, rank
 
 
 def _occur(event: simpy.Event) -> None:
@@ -156,6 +197,10 @@ class Alarm:
 
     def off(self) -> None:
         self.at_us = NEVER
+
+    def forget(self) -> None:
+        """No ring that stands in the queue counts."""
+        self.at_us = self.rings_us = NEVER
 
     def _rung(self, rings_us: int) -> None:
         if rings_us != self.rings_us:

@@ -7,45 +7,47 @@ when, is known when it leaves: records come as the flow says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
-from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER
+from rebalsim.simulation.engine import APP, ARRIVES, NEVER, RECORDS
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.nearby import go_elsewhere, mind_leases, sent_elsewhere
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Fetched, Share
-from rebalsim.simulation.steady import Cycle
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.record_costs import RecordCosts
 
 
 class Fetching:
     """What is owned, and what is fetched of it."""
 
     __slots__ = (
-        "awaits_first",
+        "_costs",
+        "batch",
         "began_us",
         "buffer",
         "config",
         "consumer",
-        "cycle",
+        "costs_alike",
         "engine",
         "failed",
         "failures",
         "first_us",
         "flying",
+        "handed_us",
         "handler",
         "hang_us",
+        "is_behind",
         "is_suspended",
         "per_batch_us",
         "per_record_us",
         "ready_us",
         "sessions",
         "shares",
-        "steady_us",
     )
 
     def __init__(self, consumer: Consumer) -> None:
@@ -53,6 +55,11 @@ class Fetching:
         self.engine = consumer.engine
         self.config = consumer.config
         self.handler = consumer.spec.handler
+        self._costs: dict[tuple[Partition, str], RecordCosts] = {}
+        self.batch: list[tuple[Partition, int, int]] = []  # handed over last, where it matters
+        self.costs_alike = (
+            self.handler.per_record.is_constant and self.handler.per_batch.is_constant
+        )
         self.per_record_us = mean_of(self.handler.per_record)
         self.per_batch_us = mean_of(self.handler.per_batch)
         self.shares: dict[Partition, Share] = {}
@@ -65,11 +72,8 @@ class Fetching:
         self.ready_us = 0  # what lies ready takes so much longer to come than what is waited for
         self.sessions: dict[int, list[Partition]] = {}  # broker → its fetch session's order
         self.is_suspended = False  # pending revocation: nothing is fetched or handed over
-        self.cycle: Cycle | None = None  # the steady cycle, while the application keeps up
-        self.steady_us = 0  # since when
-        self.awaits_first = (
-            False  # in steady times: does some partition have its first delivery to come?
-        )
+        self.is_behind = True  # has some partition a lag that was told, and is not over?
+        self.handed_us = 0  # when it last handed something over
         # the record of the batch at hand whose handling throws, and how often each one did
         self.failed: tuple[Share, int] | None = None
         self.failures: dict[tuple[Partition, int], int] = {}
@@ -77,17 +81,12 @@ class Fetching:
 
     # -------------------------------------------------------------------------------- what is owned
 
-    def unsettle(self) -> None:
-        """Steady times are over."""
-        raise NotImplementedError
-
     def assign(self, partitions: tuple[Partition, ...]) -> None:
         """The new assignment: kept partitions keep position and buffer, new ones need a
         position.
         """
         shares, world = self.shares, self.consumer.world
-        if self.cycle is not None:
-            self.unsettle()
+        self.is_behind = True
         fresh: dict[Partition, Share] = {}
         for partition in partitions:
             share = shares.get(partition)
@@ -123,8 +122,6 @@ class Fetching:
         """Eager, auto-commit: everything is marked pending revocation before the commit goes
         out.
         """
-        if self.cycle is not None:
-            self.unsettle()
         self.is_suspended = True
         mark(self.consumer, self.shares.values())
         self.consumer.world.progress.give_up(self.consumer, self.shares.values())
@@ -134,34 +131,17 @@ class Fetching:
         """allConsumed(): where the next poll would go on, of every partition that has a
         position.
         """
-        if self.cycle is not None:
-            return self.consumed_at(self.engine.now)
+        skipped = self.consumer.skipped
+        if skipped is not None:
+            return {p: skipped.offset_of(share) for p, share in list(self.shares.items())}
         return {p: share.offset for p, share in self.shares.items() if share.state >= VALIDATING}
 
-    def offset_of(self, share: Share, at_us: int | None = None) -> int:
+    def offset_of(self, share: Share) -> int:
         """How far the partition has been handed over, now or when the share was given up."""
-        if self.cycle is not None and self.shares.get(share.partition) is share:
-            return max(
-                share.offset,
-                share.flow.count(
-                    self.cycle.handed_over(self.engine.now if at_us is None else at_us)
-                ),
-            )
+        skipped = self.consumer.skipped
+        if skipped is not None and self.shares.get(share.partition) is share:
+            return int(skipped.offset_of(share))
         return int(share.offset)
-
-    def consumed_at(self, at_us: int) -> dict[Partition, int]:
-        """The same in steady times, at any instant since they began."""
-        assert self.cycle is not None
-        arrived = self.cycle.handed_over(at_us)
-        found: dict[Partition, int] = {}
-        asked: Any = None
-        count = 0
-        for partition, share in self.shares.items():
-            if share.flow is not asked:  # whole topics share one flow
-                asked = share.flow
-                count = asked.count(arrived)
-            found[partition] = count if count > share.offset else share.offset
-        return found
 
     # ------------------------------------------------------------------------------------- fetching
 
@@ -169,7 +149,7 @@ class Fetching:
         """Fetch from every broker that has partitions of ours, no Fetch in flight and nothing
         buffered.
         """
-        if self.cycle is not None or self.is_suspended:
+        if self.is_suspended:
             return 0
         if self.config.client_rack:
             mind_leases(self)
@@ -198,11 +178,11 @@ class Fetching:
         now = self.engine.now
         if link.is_cut:
             return
-        fetch = Fetch(broker, self.consumer.life, self._in_session(broker, shares))
-        fetch.firsts = [share for share in shares if share.is_new]
+        fetch = Fetch(broker, self.consumer.life, self.in_session(broker, shares))
+        fetch.firsts = [share for share, _ in fetch.asked if share.is_new]
         self._send_off(fetch, link.turn(now))
 
-    def _in_session(self, broker: int, shares: list[Share]) -> list[Share]:
+    def in_session(self, broker: int, shares: list[Share]) -> list[Share]:
         """In the order of the fetch session: who is in it already, the one with the oldest data
         first, then newcomers; the others are forgotten.
         """
@@ -216,12 +196,13 @@ class Fetching:
     def _send_off(self, fetch: Fetch, arrives_us: int) -> None:
         """On its way; as things are, it is known when the broker will be done with it."""
         self.flying[fetch.broker] = fetch
-        self._expect(fetch, arrives_us)
+        fetch.arrives_us = arrives_us
+        self.expect(fetch, arrives_us)
         service_us = self.consumer.world.machine.service_us
         self.consumer.link(fetch.broker).busy_us = fetch.leaves_us + service_us
-        self.engine.at(arrives_us, self.consumer.rank + ARRIVES, self._arrives, fetch)
+        self.engine.at(arrives_us, self.consumer.rank + ARRIVES, self.arrives, fetch)
 
-    def _expect(self, fetch: Fetch, at_us: int) -> None:
+    def expect(self, fetch: Fetch, at_us: int) -> None:
         """When the broker answers a Fetch that it takes up at this instant."""
         link, before = self.consumer.link(fetch.broker), fetch.leaves_us
         shares = [share for share, _ in fetch.asked]
@@ -230,7 +211,7 @@ class Fetching:
         link.busy_us += fetch.leaves_us - before  # for what was sent behind it, too
         fetch.lands_us = fetch.leaves_us + link.latency_us(fetch.leaves_us)
 
-    def _arrives(self, fetch: Fetch) -> None:
+    def arrives(self, fetch: Fetch) -> None:
         self.consumer.world.brokers.of(fetch.broker).put(self._served, fetch)
 
     def _served(self, fetch: Fetch) -> None:
@@ -239,18 +220,21 @@ class Fetching:
             return  # given up
         now = self.engine.now
         fetch.parked_us = now
-        self._expect(fetch, now)
+        self.expect(fetch, now)
         if fetch.leaves_us > now:
-            self.engine.at(
-                fetch.leaves_us, self.consumer.rank + ARRIVES, self._ripe, (fetch, fetch.leaves_us)
-            )
+            self.park(fetch)
         else:
-            self._answer(fetch)
+            self.answer(fetch)
+
+    def park(self, fetch: Fetch) -> None:
+        """It waits at the broker for as long as is said now."""
+        due = (fetch, fetch.leaves_us)
+        self.engine.at(fetch.leaves_us, self.consumer.rank + ARRIVES, self._ripe, due)
 
     def _ripe(self, due: tuple[Fetch, int]) -> None:
         fetch, leaves_us = due
         if self.flying.get(fetch.broker) is fetch and fetch.leaves_us == leaves_us:
-            self._answer(fetch)
+            self.answer(fetch)
 
     def flow_changed(self) -> None:
         """Records come at another rate: who waits for them at a broker waits anew."""
@@ -258,29 +242,27 @@ class Fetching:
         for fetch in self.flying.values():
             if fetch.parked_us <= now < fetch.leaves_us:
                 before = fetch.leaves_us
-                self._expect(fetch, now)
-                last = fetch.parked_us + self.config.fetch_max_wait_us
-                fetch.leaves_us = min(fetch.leaves_us, last)
+                self.expect(fetch, fetch.parked_us)
                 if fetch.leaves_us != before:
-                    self.engine.at(
-                        fetch.leaves_us,
-                        self.consumer.rank + ARRIVES,
-                        self._ripe,
-                        (fetch, fetch.leaves_us),
-                    )
+                    self.park(fetch)
 
-    def _answer(self, fetch: Fetch) -> None:
+    def answer(self, fetch: Fetch) -> None:
         """What is there goes to the client."""
+        self.fill(fetch)
         leaves = fetch.leaves_us
+        latency = self.consumer.link(fetch.broker).latency_us(leaves)
+        fetch.lands_us = max(self.engine.now, leaves + latency + self._longer_us(fetch))
+        rank = self.consumer.rank + min(RECORDS + fetch.broker, APP - 1)
+        self.engine.at(fetch.lands_us, rank, self.consumer.fetched, fetch)
+
+    def fill(self, fetch: Fetch) -> None:
+        """What is there when its answer leaves."""
         asked = [] if fetch.is_void else fetch.asked
-        fetch.got = self._take([ask for ask in asked if ask[0] not in fetch.elsewhere], leaves)
-        self._rotate(fetch.broker, fetch.got)
-        fetch.lands_us = max(
-            self.engine.now,
-            leaves + self.consumer.link(fetch.broker).latency_us(leaves) + self._longer_us(fetch),
+        fetch.got = self._take(
+            [ask for ask in asked if ask[0] not in fetch.elsewhere], fetch.leaves_us
         )
+        self._rotate(fetch.broker, fetch.got)
         fetch.is_answered = True
-        self.engine.at(fetch.lands_us, self.consumer.rank + ANSWERED, self.consumer.fetched, fetch)
 
     def _longer_us(self, fetch: Fetch) -> int:
         """An answer takes so much longer for what it brings."""
@@ -363,7 +345,7 @@ class Fetching:
             if self.flying.pop(broker, None) is not None:
                 refused = self.flying[broker] = Fetch(broker, self.consumer.life, [])
                 refused.leaves_us = now
-                self._answer(refused)
+                self.answer(refused)
         for partition in partitions:
             share = self.shares[partition]
             if not share.is_waiting:

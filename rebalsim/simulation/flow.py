@@ -9,7 +9,6 @@ one comes.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from math import ceil, floor, sqrt
 
 from rebalsim.simulation.engine import NEVER
@@ -176,28 +175,10 @@ class Flow:
             at += 1
         return NEVER
 
-    @property
-    def is_constant(self) -> bool:
-        """From the last change on: has the flow one rate that stays?"""
-        return self._pieces[-1][3] == 0.0 and self._pieces[-1][2] > 0.0
-
-    def arrivals(self, after_us: int, until_us: int) -> Iterator[tuple[int, int]]:
-        """The records that come after the one instant and up to the other, and when, while the
-        rate is constant.
-        """
-        start, fluid, per_us, _ = self._pieces[-1]
-        number = self.count(max(after_us, start))
-        at = self.when(number)
-        while at <= until_us:
-            yield number, at
-            number += 1
-            wanted = number - self._backlog - fluid
-            at = start + ceil(wanted / per_us - _EPSILON)
-            if (
-                floor((at - start) * per_us + fluid + _EPSILON) + 1 + self._backlog <= number
-                or floor((at - 1 - start) * per_us + fluid + _EPSILON) + 1 + self._backlog > number
-            ):
-                at = self.when(number)  # rounding
+    def is_even_after(self, at_us: int) -> bool:
+        """Has it one rate from this instant on?"""
+        start, _, per_us, slope = self._pieces[-1]
+        return slope == 0.0 and per_us > 0.0 and at_us >= max(start, self.is_flowing_since)
 
     def next_after(self, at_us: int) -> int:
         """When the next record after this instant arrives."""

@@ -31,7 +31,7 @@ class Handling(Endpoint):
         if late < NOTICEABLE_US:
             late = 0
         if took:
-            yield from self.sleep(self.engine.now + took - late)
+            yield from self._work(took - late)
         if late:
             yield from self._stick(late, "slow")
         if self.feed.hang_us:
@@ -71,6 +71,17 @@ class Handling(Endpoint):
         feed.seek_to_failed()
         feed.renew()
 
+    def _work(self, us: int) -> Generator[Any, Any, None]:
+        """The handler's own time; a recording may tell that it hangs in the middle of it."""
+        ends = self.engine.now + us
+        self.is_handling = True
+        yield from self.sleep(ends)
+        self.is_handling = False
+        if self.hangs_now():
+            left = ends - self.engine.now
+            yield from self._hang()
+            yield from self.sleep(self.engine.now + left)
+
     def _commit_sync(self) -> Generator[Any, Any, None]:
         """commitSync(): the network is looked at meanwhile, but it is no poll(). Told where it
         cannot be answered at once.
@@ -89,16 +100,12 @@ class Handling(Endpoint):
             raise PollFailed(thrown_by_commit(how), False)
 
     def _hang(self) -> Generator[Any, Any, None]:
-        us, self.hang_us, self.hangs_first = self.hang_us, 0, False
+        us, self.hang_us = self.hang_us, 0
         yield from self._stick(us, self.hang_why)
-        if self.unhandled_us:
-            us, self.unhandled_us = self.unhandled_us, 0
-            yield from self.sleep(self.engine.now + us)
 
     def _stick(self, us: int, why: str) -> Generator[Any, Any, None]:
         """No progress for so long, and no poll()."""
         now = self.engine.now
-        self.break_cycle()
         mark(self, self.feed.shares.values())
         self.tell(HandlerStuck(now, self.name, why, self.member.owned))
         yield from self.sleep(now + us)

@@ -2,8 +2,7 @@
 what it does when a timer runs out.
 
 The thread never runs a callback. While the application sits in poll() it only beats; its other
-looks change nothing then and are no events. A member at rest does not beat at all: `Rest` tells
-what its beats would have done.
+looks change nothing then and are no events.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.protocol.member_timers import MemberTimers, backoff_us, look_on, within
+from rebalsim.protocol.member_timers import MemberTimers, backoff_us, within
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.simulation.engine import BEAT, Bell, Steps
 from rebalsim.simulation.network import Call
-from rebalsim.simulation.rest import can_rest
 from rebalsim.trace.events import (
     Fenced,
     MemberReset,
@@ -27,9 +25,6 @@ from rebalsim.trace.events import (
 
 if TYPE_CHECKING:
     from rebalsim.simulation.consumer import Consumer
-    from rebalsim.simulation.steady import Cycle
-
-BLOCK = 64  # beats
 
 
 class HeartbeatThread:
@@ -37,12 +32,9 @@ class HeartbeatThread:
 
     __slots__ = (
         "bell",
-        "block_us",
         "consumer",
         "engine",
         "failure",
-        "grid_us",
-        "in_block",
         "is_enabled",
         "is_looking_up",
         "late_us",
@@ -62,7 +54,6 @@ class HeartbeatThread:
         )
         self.bell = Bell(self.engine, consumer.rank + BEAT)
         self.late_us = 0
-        self.block_us = self.in_block = self.grid_us = 0
         self.is_enabled = False
         self.is_looking_up = False
         self.failure: Error | None = None
@@ -79,7 +70,6 @@ class HeartbeatThread:
         self.is_enabled = True
         self.late_us = consumer.stream("beats").draw(consumer.world.machine.beat_late)
         self.timers.enable(self.engine.now)
-        self.begin_block()
         self.plan()
 
     def come_due(self, in_us: int, late_us: int) -> None:
@@ -88,8 +78,11 @@ class HeartbeatThread:
         """
         if self.is_enabled:
             self.timers.due_us = self.engine.now + within(in_us, self.timers.interval_us) + late_us
-            self.begin_block()
             self.plan()
+
+    def disable(self) -> None:
+        """The group is being joined: the thread waits for that."""
+        self.stop()
 
     def stop(self) -> None:
         self.is_enabled = False
@@ -131,139 +124,29 @@ class HeartbeatThread:
     def _next_look_us(self) -> int:
         """When it looks at the network again; never twice at one instant."""
         timers = self.timers
-        cycle = self.consumer.feed.cycle
-        if cycle is not None:
-            timers.looked_us = self._last_look_us(cycle)
         return timers.look_after(max(self.engine.now, timers.looked_us + 1))
 
-    def _last_look_us(self, cycle: Cycle) -> int:
-        timers = self.timers
-        return cycle.last_look(
-            timers.looked_us,
-            timers.tick_us,
-            self.engine.now,
-            self.consumer.spec.handler.poll_timeout_us,
-        )
-
-    def leave_steady_times(self, cycle: Cycle) -> None:
-        """The application leaves poll(): whoever waited for the network client's lock has its
-        look now.
-        """
-        timers = self.timers
-        timers.looked_us = self._last_look_us(cycle)
-        if timers.looked_us + timers.tick_us <= self.engine.now:
-            timers.looked_us = self.engine.now
-
     def next_us(self) -> int:
-        """When the next beat leaves if nothing comes in between: told by poll() that it is due,
-        or seen at a look of its own.
-        """
-        timers = self.timers
-        cycle = self.consumer.feed.cycle
-        due = timers.due_us
-        if cycle is not None and cycle.has_batches:
-            wait: int = cycle.wait_at(due)
-            if wait > 0:
-                return min(due + wait, look_on(self.grid_us, timers.tick_us, due))
-        return due + self.late_us
-
-    def sent(self, at_us: int) -> None:
-        """A beat left. In steady times beats are counted in blocks that begin on a grid, so that
-        many can be skipped at once.
-        """
-        timers = self.timers
-        timers.sent(at_us)
-        self.grid_us = at_us
-        cycle = self.consumer.feed.cycle
-        if cycle is not None and cycle.has_batches:
-            self.in_block += 1
-            if self.in_block == BLOCK:
-                self._begin_at(self.block_us + BLOCK * self.mean_us())
-
-    def begin_block(self) -> None:
-        """Steady times begin, or all timers anew within them."""
-        self.block_us = self.timers.due_us
-        self.grid_us = self.timers.looked_us
-        self.in_block = 0
-
-    def _begin_at(self, due_us: int) -> None:
-        self.block_us = self.timers.due_us = due_us
-        self.timers.looked_us = self.grid_us = due_us - self.timers.interval_us
-        self.in_block = 0
-
-    def mean_us(self) -> int:
-        """From one beat to the next, on average."""
-        cycle = self.consumer.feed.cycle
-        return (
-            self.timers.interval_us
-            + self.late_us
-            + (cycle.mean_wait_us(self.timers.tick_us) if cycle is not None else 0)
-        )
-
-    def up_to(self, at_us: int) -> list[int]:
-        """The last two beats that left in steady times up to this instant; all before count as
-        sent.
-        """
-        cycle = self.consumer.feed.cycle
-        assert cycle is not None
-        if not cycle.has_batches:
-            first = self.next_us()
-            if at_us < first:
-                return []
-            period = self.timers.interval_us + self.late_us
-            last = first + (at_us - first) // period * period
-            self.timers.sent(last)
-            return [last - period, last] if last > first else [last]
-        blocks = (at_us - self.block_us) // (BLOCK * self.mean_us()) - 1
-        if blocks > 0:
-            self._begin_at(self.block_us + blocks * BLOCK * self.mean_us())
-        beats: list[int] = []
-        at = self.next_us()
-        while at <= at_us:
-            beats = [*beats[-1:], at]
-            self.sent(at)
-            at = self.next_us()
-        return beats
+        """When the next beat leaves if the application sits in poll() then."""
+        return self.timers.due_us + self.late_us
 
     def look(self) -> None:
         """One turn of the thread."""
         consumer = self.consumer
-        if consumer.is_frozen or not self.is_enabled or consumer.is_resting:
+        if consumer.is_frozen or not self.is_enabled:
             return
         member, timers = consumer.member, self.timers
         now = self.engine.now
         if consumer.blocked_until_us > now:
             self.plan()
             return
-        if consumer.world.sleeps and can_rest(consumer):
-            consumer.rest()
-            return
-        if (
-            now >= timers.due_us
-            and consumer.feed.cycle is None
-            and not consumer.is_polling
-            and now < timers.look_after(timers.due_us)
-        ):
-            self.bell.set(
-                timers.look_after(timers.due_us)
-            )  # nobody tells it: it will see for itself
+        if timers.due_us <= now < timers.look_after(timers.due_us) and not consumer.is_polling:
+            self.bell.set(timers.look_after(timers.due_us))  # nobody tells it: it sees for itself
             return
         if not member.has_joined():
             self.stop()
             return
-        cycle = consumer.feed.cycle
-        if (
-            cycle is None
-            or consumer.inbox
-            or consumer.coordinator is None
-            or now >= timers.session_ends_us()
-            or now >= self.next_us()
-        ):
-            timers.looked_us = now
-        else:
-            timers.looked_us = self._last_look_us(
-                cycle
-            )  # nothing to do any more: it waits until poll() lets it look
+        timers.looked_us = now
         if consumer.inbox:
             consumer.read_once()
             if not member.has_joined() or not self.is_enabled:
@@ -281,11 +164,9 @@ class HeartbeatThread:
         elif self._poll_has_expired(now):
             self._expire(now)
             return
-        elif now >= (timers.due_us if consumer.feed.cycle is None else self.next_us()):
+        elif now >= (self.next_us() if consumer.is_polling else timers.due_us):
             self.beat()
-            if (
-                consumer.inbox and consumer.feed.cycle is None
-            ):  # after a beat the next turn comes at once
+            if consumer.inbox:  # after a beat the next turn comes at once
                 consumer.read_once()
                 self.plan()
             return
@@ -307,7 +188,7 @@ class HeartbeatThread:
         """Send a heartbeat."""
         consumer, member = self.consumer, self.consumer.member
         now = self.engine.now
-        self.sent(now)
+        self.timers.sent(now)
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
         call = consumer.call("Heartbeat", request, self.answered)
         call.is_quiet = True

@@ -82,10 +82,7 @@ class Joining:
     def _send_join(self) -> None:
         consumer, member = self.consumer, self.member
         config = consumer.config
-        if consumer.feed.cycle is not None:
-            consumer.commits.make_up()
-            if consumer.commits.are_made_by_handler:  # each is refused from now on
-                consumer.break_cycle()
+        consumer.heartbeat.disable()
         member.state = MemberState.PREPARING
         self.is_pending = True
         self.result = None

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def mark(consumer: Client, shares: Iterable[Share]) -> None:
-    """Where these stand now. Steady times must be over: their positions are worked out only
-    then.
-    """
+    """Where these stand now."""
     world = consumer.world
     if world.drive is not None:  # a recording tells of deliveries alone, and so does its replay
         return
@@ -30,6 +28,8 @@ def mark(consumer: Client, shares: Iterable[Share]) -> None:
         if share.is_placed and (flow.is_flowing_since < NEVER or flow.backlog):
             lag = flow.count(now) - share.offset
             share.is_behind = lag > 0
+            if lag > 0:
+                consumer.feed.is_behind = True
             tell(LagMarked(now, share.partition, group, max(0, lag)))
 
 
@@ -46,6 +46,6 @@ def mark_end(world: World) -> None:
                     now,
                     partition,
                     group,
-                    max(0, flow.count(now) - world.progress.of(group, partition, now)),
+                    max(0, flow.count(now) - world.progress.of(group, partition)),
                 )
             )

@@ -49,7 +49,7 @@ class Lines:
 
     def cut(self, from_all: bool) -> None:
         """From now on nothing gets through, either way."""
-        self.prepare(from_all)
+        self.prepare()
         if from_all:
             self._cuts_from_all += 1
             if self._consumer.is_alive:
@@ -65,8 +65,6 @@ class Lines:
                 mark(self._consumer, self._consumer.feed.shares.values())
         else:
             self._cuts += 1
-            if self._consumer.is_alive and not self._consumer.is_frozen:
-                self._consumer.miss_commits()
         self.refit()
         if self._consumer.is_alive and from_all:
             self._consumer.wake_for_business()
@@ -85,22 +83,20 @@ class Lines:
 
     def slow_down(self, extra: Draw) -> None:
         """Every message takes so much longer."""
-        self.prepare(True)
+        self.prepare()
         self._extras.append(extra)
         self.refit()
 
     def speed_up(self, extra: Draw) -> None:
-        self.prepare(True)
+        self.prepare()
         self._extras.remove(extra)
         self.refit()
 
-    def prepare(self, minds_data: bool) -> None:
+    def prepare(self) -> None:
         """What was told in advance holds up to now."""
         consumer = self._consumer
         if consumer.is_alive and not consumer.is_frozen:
-            consumer.settle_accounts()
-            if minds_data:
-                consumer.break_cycle()
+            consumer.touch()
 
     def refit(self) -> None:
         consumer = self._consumer

@@ -83,7 +83,6 @@ def _pass(consumer: Consumer, us: int, sleeps: Callable[[int], Steps] | None) ->
     if us and sleeps is not None:
         yield from sleeps(until)
     elif us:
-        consumer.break_cycle()
         mark(consumer, consumer.feed.shares.values())
         yield from consumer.sleep(until)
 

@@ -35,32 +35,24 @@ class Membership(Joining):
         now = self.engine.now
         if beats.failure is not None:
             raise PollFailed(exception_name(beats.failure), True)
-        is_steady = consumer.feed.cycle is not None
-        if not is_steady:  # else beats and commits keep their own time, whoever is awake
-            beats.timers.polled_us = now
-            if (
-                beats.is_enabled
-                and now >= beats.timers.due_us
-                and member.has_joined()
-                and consumer.coordinator is not None
-            ):
-                beats.beat()
+        beats.timers.polled_us = now
+        if (
+            beats.is_enabled
+            and now >= beats.next_us()
+            and member.has_joined()
+            and consumer.coordinator is not None
+        ):
+            beats.beat()
         if consumer.coordinator is None or self.must_join():
             return False
-        self._end_turn(now, is_steady)
+        consumer.commits.maybe_auto()
         return True
-
-    def _end_turn(self, now: int, is_steady: bool) -> None:
-        consumer = self.consumer
-        if now >= consumer.commits.due_us + (consumer.heartbeat.late_us if is_steady else 0):
-            consumer.commits.maybe_auto()
 
     def poll(self) -> Generator[Any, Any, bool]:
         """The rest of a turn; False if positions must wait (no coordinator, or a join that is
         not finished).
         """
         consumer, member = self.consumer, self.member
-        now, is_steady = self.engine.now, consumer.feed.cycle is not None
         if consumer.coordinator is None and not (
             yield from self.find_coordinator(consumer.deadline_us)
         ):
@@ -105,7 +97,7 @@ class Membership(Joining):
                 raise PollFailed(exception_name(error), True)
             if after is After.LATER:
                 return False
-        self._end_turn(now, is_steady)
+        consumer.commits.maybe_auto()
         return True
 
     def _look_for_topics(self) -> Generator[Any, Any, None]:
@@ -126,16 +118,6 @@ class Membership(Joining):
         """Will the next pass do what this one could not: find the coordinator, or join?"""
         return self.consumer.coordinator is None or (
             self.member.needs_rejoin and not self.is_pending
-        )
-
-    def is_quiet(self) -> bool:
-        """A member in good standing, with nothing under way that it waits for."""
-        member = self.member
-        return (
-            member.state is MemberState.STABLE
-            and not member.needs_rejoin
-            and not self.is_pending
-            and self.consumer.coordinator is not None
         )
 
     def must_join(self) -> bool:
@@ -193,9 +175,6 @@ class Membership(Joining):
         now = self.engine.now
         if not self.prepare_ends_us:
             self.prepare_ends_us = now + consumer.config.max_poll_interval_us
-        if consumer.feed.cycle is not None:
-            # the application's own commits of steady times, before the revocation ends them
-            consumer.commits.make_up()
         if consumer.commits.is_auto and self.commit is None:
             if not member.is_cooperative:
                 consumer.feed.suspend()

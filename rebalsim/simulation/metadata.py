@@ -76,6 +76,7 @@ class Metadata:
         """The brokers are asked before the time: one of them hung up, or no longer leads what is
         read from it.
         """
+        self.consumer.touch()
         self.refresh()
         self.consumer.metadata_came()
 
@@ -171,5 +172,6 @@ class Metadata:
         consumer = self.consumer
         if life != consumer.life or not consumer.is_alive:
             return
+        consumer.touch()  # what it did before, it did without knowing
         self.refresh()
         consumer.metadata_came()

@@ -3,8 +3,7 @@ nearby, for as long as metadata.max.age.ms.
 
 A partition's first Fetch goes to its leader, and so do all look-ups. Where the brokers' selector
 knows a replica nearer to the client, the leader answers at once, without records of that
-partition, and the next Fetch goes there; when the time is over, to the leader again. In steady
-times that detour of a round trip is not told, only its phase is kept.
+partition, and the next Fetch goes there; when the time is over, to the leader again.
 """
 
 from __future__ import annotations
@@ -51,14 +50,6 @@ def mind_leases(feed: Fetching) -> None:
             _turn_to_leader(feed, share, leaders[share.partition])
 
 
-def renew_leases(feed: Fetching) -> None:
-    """Steady times are over: the leader was asked again in them whenever it was time."""
-    now, age = feed.engine.now, feed.config.metadata_max_age_us
-    for share in feed.shares.values():
-        if share.leased_us >= 0:
-            share.leased_us += (now - share.leased_us) // age * age
-
-
 def lose_replica(consumer: Client, broker: int) -> None:
     """A follower is gone, and the connection with it: back to the leaders."""
     feed = consumer.feed
@@ -67,8 +58,7 @@ def lose_replica(consumer: Client, broker: int) -> None:
     ]
     if not mine:
         return
-    consumer.settle_accounts()
-    consumer.break_cycle()
+    consumer.touch()
     feed.flying.pop(broker, None)
     for share in mine:
         _turn_to_leader(feed, share, consumer.world.brokers.leaders[share.partition])
@@ -82,8 +72,7 @@ def find_replicas(consumer: Client) -> None:
     for share in feed.shares.values():
         by_leader.setdefault(share.broker, []).append(share)
     if any(sent_elsewhere(feed, broker, shares) for broker, shares in by_leader.items()):
-        consumer.settle_accounts()
-        consumer.break_cycle()
+        consumer.touch()
         consumer.wake_for_business()
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.domain.draws import Draw
+from rebalsim.domain.draws import Draw, most_of
 from rebalsim.domain.scenario import Network
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.engine import ANSWERED, ARRIVES, Engine
@@ -190,6 +190,14 @@ class Link:
             assert self._extra_stream is not None
             latency += self._extra_stream.draw_at(extra, at_us)
         return latency + self.extra_us
+
+    @property
+    def most_us(self) -> int:
+        """No message is longer under way."""
+        if self.fixed_us >= 0:
+            return self.fixed_us + self.extra_us
+        drawn = [most_of(draw) for draw in (self._draw, *self._extras)]
+        return int(sum(drawn)) + self.extra_us + len(drawn)
 
     def burden(self, extras: list[Draw], stream: Stream | None) -> None:
         """So much more latency: constant parts are added once and for all, the others are drawn

@@ -62,8 +62,7 @@ class Poisons:
     def _arrives(self, partition: Partition) -> None:
         for consumer in self.world.consumers.values():
             if consumer.is_alive and not consumer.is_frozen and partition in consumer.feed.shares:
-                consumer.settle_accounts()
-                consumer.break_cycle()
+                consumer.touch()
 
     def lie_ahead(self, partition: Partition, group: str, offset: int, upto: int) -> bool:
         """Is there one among the records from this offset up to (not with) the other?"""

@@ -52,8 +52,6 @@ class Positions:
         """
         feed = self.consumer.feed
         self.is_missing = False
-        if feed.cycle is not None:
-            return True
         needs_committed = False
         unsure: list[Share] = []
         for share in feed.shares.values():

@@ -1,7 +1,6 @@
 """A consumer's process: its settings, its lives, and what is done to it from outside.
 
-Whoever does something to it first has it settle accounts: what it did while it slept through
-quiet times is made up for then.
+Whoever does something to it, or asks how far it is, first lets it catch up to now (`touch`).
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.pods import LEAST_GRACE_US
-from rebalsim.simulation.engine import APP, FIRST, SCRIPT, Alarm, Signal
+from rebalsim.simulation.engine import APP, FIRST, NEVER, RANKS, SCRIPT, Alarm, Signal
 from rebalsim.simulation.lag import mark
 from rebalsim.simulation.lines import Lines
 from rebalsim.simulation.metadata import Metadata
 from rebalsim.simulation.network import Call, Link
 from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Stream
-from rebalsim.simulation.sleeper import Sleeper
 from rebalsim.trace.events import (
     ConsumerExited,
     ConsumerFroze,
@@ -29,51 +27,70 @@ from rebalsim.trace.events import (
 )
 
 if TYPE_CHECKING:
+    from rebalsim.simulation.commits import Commits
     from rebalsim.simulation.drive import Life
+    from rebalsim.simulation.feed import Feed
     from rebalsim.simulation.ports import World
+    from rebalsim.simulation.positions import Positions
 
 
-class Process(Sleeper):
+class Process:
     """One consumer through all its lives, as those see it who start, stop and disturb it."""
 
     __slots__ = (
         "_links",
         "_streams",
+        "alarm",
         "assignors",
         "begun_us",
         "blocked_until_us",
+        "busy_until_us",
         "calls",
         "client_id",
+        "commits",
         "config",
         "coordinator",
         "coordinator_link",
         "deadline_us",
         "driven",
+        "engine",
         "expiry",
+        "feed",
         "group",
         "group_topics",
         "hang_us",
         "hang_why",
-        "hangs_first",
+        "hangs",
+        "heartbeat",
         "host",
         "how_ended",
         "inbox",
         "index",
+        "is_alive",
         "is_assigned",
         "is_awaited",
-        "is_called",
         "is_closing",
         "is_committing",
         "is_cooperative",
+        "is_frozen",
+        "is_handling",
         "is_looking_up",
         "is_overdue",
+        "is_polling",
         "is_stopping",
+        "life",
         "lines",
+        "member",
+        "membership",
         "metadata",
         "name",
         "nudge",
         "pattern",
+        "positions",
+        "quiet",
         "rack",
+        "rank",
+        "skipped",
         "slowness",
         "spec",
         "stop_option",
@@ -82,9 +99,15 @@ class Process(Sleeper):
         "thrown",
         "topics",
         "unavailable_us",
-        "unhandled_us",
         "world",
     )
+
+    member: Any  # the protocol's view of it
+    heartbeat: Any
+    membership: Any
+    feed: Feed
+    commits: Commits
+    positions: Positions
 
     def __init__(self, world: World, spec: Spec, index: int) -> None:
         self.world = world
@@ -92,12 +115,13 @@ class Process(Sleeper):
         self.index = index
         self.name = spec.name
         self.group = spec.group
-        self.rank = FIRST + 4 * index
+        self.rank = FIRST + RANKS * index
         self.tell = world.tell
         self.life = 0
         self.is_alive = False
-        self.is_resting = False
         self.is_frozen = False
+        self.quiet = world.quiet
+        self.skipped: Any = None  # who lets it skip quiet time just now, if anybody does
         self.is_assigned = False  # has it been through the assigned callback in this life?
         self.how_ended = ""
         self.begun_us = -1
@@ -138,9 +162,7 @@ class Process(Sleeper):
         now = engine.now
         self.life += 1
         self.is_alive = True
-        self.is_resting = self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = (
-            False
-        )
+        self.is_frozen = self.is_closing = self.is_assigned = self.is_stopping = False
         self.calls: dict[int, Call] = {}
         self.inbox: list[Any] = []
         self.coordinator: int | None = None
@@ -153,15 +175,14 @@ class Process(Sleeper):
         self.group_topics: tuple[str, ...] = self.topics
         self.is_polling = False
         self.is_committing = False  # in commitSync()
+        self.is_handling = False  # a batch
         self.is_overdue = False  # a request's time was over when nobody looked at the network
-        self.is_called = False  # in steady times: something wants the application
         self.busy_until_us = 0
         self.blocked_until_us = 0
         self.deadline_us = 0
         self.thawed_us = -1
         self.hang_us = 0
-        self.hangs_first = False  # before the batch that poll() returned is handled
-        self.unhandled_us = 0  # … and what is left to do for that
+        self.hangs = "after"  # the batch at hand; or before the next one, or now
         self.hang_why = "hang"
         self.thrown = 0
         self.stop_option = ""  # asked to stop: default | leave | remain
@@ -212,14 +233,13 @@ class Process(Sleeper):
 
     def end(self, how: str, error: str = "", why: str = "") -> None:
         """The process is gone."""
-        if self.feed.cycle is not None:
-            self.feed.unsettle()  # where it had got to stays as it is
+        self.touch()  # where it had got to stays as it is
         if not self.feed.is_suspended:
             mark(self, self.feed.shares.values())
         self.world.progress.give_up(self, self.feed.shares.values())
         tell_bytes(self, self.feed.shares.values())
         self.world.stores.exited(self, how == "closed")
-        self.is_alive = self.is_resting = False
+        self.is_alive = False
         self.how_ended = how
         self.heartbeat.stop()
         self.alarm.off()
@@ -234,16 +254,12 @@ class Process(Sleeper):
         """
         if not self.is_alive:
             return
-        self.settle_accounts()
-        if self.feed.cycle is not None:
-            self.feed.unsettle()
         self.end("killed", why=why)
 
     def freeze(self) -> None:
         if not self.is_alive or self.is_frozen:
             return
-        self.settle_accounts()
-        self.break_cycle()
+        self.touch()
         mark(self, self.feed.shares.values())
         self.is_frozen = True
         self.tell(ConsumerFroze(self.engine.now, self.name))
@@ -272,30 +288,23 @@ class Process(Sleeper):
         raise NotImplementedError
 
     def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
-        """The handler will be stuck for so long after the batch at hand. `is_seen`: it was seen
-        to, just now, when poll() had returned the nearest batch and before that was handled.
+        """The handler will be stuck for so long after the batch at hand, or with the next poll()
+        that returns. `is_seen`: it was seen to, just now, when poll() had returned the nearest
+        batch and before that was handled.
         """
         if not self.is_alive or self.is_frozen:
             return
-        cycle = self.feed.cycle
-        if cycle is not None:
+        self.touch()
+        self.hang_us, self.hang_why, self.hangs = us, why, "after"
+        if is_seen:
             now = self.engine.now
-            after = min(
-                cycle.batch_after(now), cycle.poll_ends(now, self.spec.handler.poll_timeout_us)
-            )
-            if not is_seen or after - now < now - cycle.batch_before(now)[0]:
-                self.engine.at(
-                    after, self.rank + APP, self._hang_late, (self.life, us, why, is_seen)
-                )
-                return
-        self.hang_us, self.hang_why, self.hangs_first = us, why, is_seen
-        self.wake_for_business()
-
-    def _hang_late(self, hang: tuple[int, int, str, bool]) -> None:
-        life, us, why, is_first = hang
-        if life == self.life and self.is_alive and not self.is_frozen:
-            self.hang_us, self.hang_why, self.hangs_first = us, why, is_first
-            self.wake_for_business()
+            lands = min((fetch.lands_us for fetch in self.feed.flying.values()), default=NEVER)
+            is_nearer = not self.is_handling and lands - now < now - self.feed.handed_us
+            self.hangs = "before" if is_nearer else "now"
+            if self.is_handling:
+                self.nudge.give()
+            elif not is_nearer:
+                self.wake_for_business()
 
     def stop(self, option: str = "default") -> None:
         """Asked to stop: it goes on for its stop time; close() begins after the batch at hand.
@@ -325,6 +334,7 @@ class Process(Sleeper):
             self._closes(option)
 
     def _closes(self, option: str) -> None:
+        self.touch()
         self.stop_option = option
         self.wake_for_business()
 
@@ -335,12 +345,12 @@ class Process(Sleeper):
     def change_pace(self, slowness: float) -> None:
         """Batches take so many times as long from now on."""
         if self.is_alive and not self.is_frozen:
-            self.settle_accounts()
-            self.break_cycle()
+            self.touch()
         self.slowness = slowness
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
         """subscribe() with other topics: seen by the next poll()."""
+        self.touch()
         self.pattern = pattern
         self.topics = (
             tuple(sorted(topics)) if pattern is None else self.world.topics_matching(pattern)
@@ -353,10 +363,30 @@ class Process(Sleeper):
     def enforce_rebalance(self) -> None:
         """enforceRebalance()."""
         if self.is_alive:
+            self.touch()
             self.member.request_rejoin("rebalance enforced by user")
             self.tell(RejoinRequested(self.engine.now, self.name, self.member.rejoin_reason))
             if not self.is_frozen:
                 self.wake_for_business()
+
+    # ------------------------------------------------------------------------------------- touching
+
+    def touch(self) -> None:
+        """Something is done to it, or asked of it: it has to be where it would be by now."""
+        if self.skipped is not None:
+            self.skipped.end()
+
+    def wake_for_business(self) -> None:
+        """The application shall look up: at once if it sits in poll(), else when its batch is
+        done.
+        """
+        self.touch()
+        if self.is_polling and not self.is_frozen:
+            self._wake()
+
+    def _wake(self) -> None:
+        """Something has come for a thread that sits in poll()."""
+        raise NotImplementedError
 
     # -------------------------------------------- how it stands: it may change while a thread waits
 
@@ -365,7 +395,11 @@ class Process(Sleeper):
 
     def is_called_away(self) -> bool:
         """Must the application leave poll()?"""
-        return self.stop_option != "" or self.hang_us > 0
+        return self.stop_option != "" or self.hangs_now()
+
+    def hangs_now(self) -> bool:
+        """Is it stuck wherever it is?"""
+        return self.hang_us > 0 and self.hangs == "now"
 
     def knows_coordinator(self) -> bool:
         return self.coordinator is not None

@@ -34,14 +34,14 @@ class Progress:
         """Whom and what it is about, in the order in which it began."""
         return list(self._readers)
 
-    def of(self, group: str, partition: Partition, at_us: int | None = None) -> int:
+    def of(self, group: str, partition: Partition) -> int:
         """One past the last record that anybody was handed; −1 before anybody had a position."""
         key = (group, partition)
         furthest = self._furthest.get(key, -1)
         reader = self._readers.get(key)
         if reader is not None:
             feed, share = reader
-            furthest = max(furthest, feed.offset_of(share, at_us))
+            furthest = max(furthest, feed.offset_of(share))
         return furthest
 
     def readers(self, group: str, partitions: Iterable[Partition]) -> list[Any]:
@@ -87,7 +87,7 @@ class Progress:
             if was is None:
                 continue
             since = was[1]
-            offset = consumer.feed.offset_of(share, now)
+            offset = consumer.feed.offset_of(share)
             if offset > since:
                 key = (consumer.group, share.partition)
                 self._furthest[key] = max(self._furthest[key], offset)

@@ -24,7 +24,7 @@ def tell_bytes(consumer: Client, shares: Iterable[Share], at_us: int | None = No
     for share in shares:
         if share.counted < 0 or share.broker < 0:
             continue
-        offset = consumer.feed.offset_of(share, now)
+        offset = consumer.feed.offset_of(share)
         if offset > share.counted:
             size = (offset - share.counted) * world.record_bytes(share.partition.topic)
             share.counted = offset

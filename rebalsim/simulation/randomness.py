@@ -13,11 +13,12 @@ from base64 import urlsafe_b64encode
 from hashlib import sha256
 from statistics import NormalDist
 
-from rebalsim.domain.draws import LISTED, Draw, base_of, mean_of
+from rebalsim.domain.draws import Draw, base_of
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
 _NORMAL = NormalDist()
+_NEARLY_ONE = 1.0 - 2.0**-53
 
 
 def mixed(key: int, counter: int) -> int:
@@ -46,6 +47,10 @@ class Stream:
         """The next 64 bits."""
         self.used += 1
         return mixed(self.key, self.used)
+
+    def unit_at(self, counter: int) -> float:
+        """The number in [0, 1) that belongs to this counter (mostly an instant), whoever asks."""
+        return _unit(mixed(self.key, counter))
 
     def uuid_at(self, counter: int) -> str:
         """The counter-th id of this stream, as Kafka writes them: 16 bytes in URL-safe base64,
@@ -105,54 +110,23 @@ def _shaped(what: Draw, unit: float) -> float:
         return min(value, b) if b > 0 else value
     if shape == "choice":
         return what.values[int(unit * len(what.values))]
-    standard = _NORMAL.inv_cdf(min(max(unit, 1e-12), 1 - 1e-12))
+    standard = min(4.0, max(-4.0, _NORMAL.inv_cdf(min(max(unit, 1e-12), 1 - 1e-12))))
     if shape == "normal":
-        return a + b * min(4.0, max(-4.0, standard))
+        return a + b * standard
     return (
         a * math.exp(standard * math.log(b / a) / 2.3263478740408408) if a > 0 and b > a else a
     )  # lognormal: b is the 99th percentile
 
 
-def variance_of(what: Draw) -> float:
-    """The square of how far draws spread around their mean (a cap is not minded)."""
-    shape, a, b = what.shape, what.a, what.b
-    plain = Draw(shape, a, b, what.values)
-    middle = mean_of(plain)
-    if shape == "uniform":
-        variance = (b - a) ** 2 / 12
-    elif shape == "normal":
-        variance = b * b
-    elif shape == "exponential":
-        variance = a * a
-    elif shape in LISTED:
-        variance = sum((value - middle) ** 2 for value in what.values) / len(what.values)
-    elif shape == "lognormal" and a > 0 and b > a:
-        variance = (math.exp((math.log(b / a) / 2.3263478740408408) ** 2) - 1) * middle * middle
-    else:
-        variance = 0.0
-    share = what.tail_share
-    if not share:
-        return variance
-    tail = (base_of(what) + what.tail_us) / 2
-    tail_variance = (what.tail_us - base_of(what)) ** 2 / 12
-    whole = (1 - share) * middle + share * tail
-    return (
-        (1 - share) * (variance + middle * middle)
-        + share * (tail_variance + tail * tail)
-        - whole * whole
-    )
-
-
-def sum_of(stream: Stream, what: Draw, count: int) -> float:
-    """What so many draws come to together: one by one while they are few, else by the law of
-    large numbers.
+def quantile(what: Draw, unit: float) -> float:
+    """The value below which this share of draws lies; the tail, if there is one, is the uppermost
+    of it.
     """
-    if what.is_constant:
-        return what.a * count
-    if count <= 12:
-        return float(sum(stream.draw(what) for _ in range(count)))
-    standard = _NORMAL.inv_cdf(min(max(stream.unit(), 1e-12), 1 - 1e-12))
-    return max(0.0, mean_of(what) * count + standard * math.sqrt(variance_of(what) * count))
+    share = what.tail_share
+    if share and unit >= 1.0 - share:
+        base = base_of(what)
+        return max(0.0, base + (what.tail_us - base) * (unit - 1.0 + share) / share)
+    return max(0.0, _shaped(what, min(unit / (1.0 - share), _NEARLY_ONE)))
 
 
 class Randomness:

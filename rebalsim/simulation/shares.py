@@ -74,6 +74,7 @@ class Fetch:
     """A Fetch in flight: what it asks for, when the broker answers it, and what that brings."""
 
     __slots__ = (
+        "arrives_us",
         "asked",
         "broker",
         "elsewhere",
@@ -92,6 +93,7 @@ class Fetch:
         self.life = life
         self.asked = [(share, share.fetched) for share in shares]  # each with its first record
         self.firsts: list[Share] = []  # those that have brought nothing so far
+        self.arrives_us = 0  # when it reaches the broker
         self.parked_us = NEVER  # when the broker took it up
         self.leaves_us = self.lands_us = 0  # its answer, as things are
         self.is_answered = False

@@ -5,7 +5,9 @@ horizon, and told as a trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from rebalsim import __version__
@@ -64,8 +66,6 @@ class World:
     """All actors of one run, and what they ask of each other."""
 
     __slots__ = (
-        "_begins_us",
-        "_is_asked",
         "_members",
         "_number",
         "_packed",
@@ -82,7 +82,6 @@ class World:
         "former",
         "growth",
         "hosts",
-        "is_dense",
         "is_wire",
         "kubelet",
         "machine",
@@ -90,13 +89,13 @@ class World:
         "partitions",
         "poisons",
         "progress",
+        "quiet",
         "randomness",
         "rates",
         "scenario",
         "script",
         "seed",
         "shift_us",
-        "sleeps",
         "specs",
         "stores",
         "tell",
@@ -107,19 +106,17 @@ class World:
         scenario: Scenario,
         seed: int,
         *,
-        is_dense: bool,
         is_wire: bool,
         drive: Drive | None,
-        begins_us: int = 0,
+        quiet: Any = None,
     ) -> None:
         self.scenario = scenario
         self.seed = seed
         self.shift_us = shift_of(seed, scenario.shift_within_us) if drive is None else 0
         self.engine = Engine()
         self.randomness = Randomness(seed)
-        self._is_asked = is_dense, is_wire
-        self._begins_us = begins_us  # what is before is no part of the story: nobody looks closely
-        self._look_as_closely_as_asked(begins_us == 0)
+        self.quiet = quiet  # who lets clients skip quiet time, if anybody does
+        self.is_wire = is_wire
         self.drive = drive
         self.machine: Machine = scenario.machine
         self.events: list[Any] = []
@@ -265,23 +262,8 @@ class World:
 
     # -------------------------------------------------------------------------------------- playing
 
-    def _look_as_closely_as_asked(self, is_story: bool) -> None:
-        is_dense, is_wire = self._is_asked
-        self.is_dense = is_dense and is_story
-        self.is_wire = is_wire and is_story
-        self.sleeps = not self.is_dense and not self.is_wire
-
-    def _story_begins(self, _: None) -> None:
-        self._look_as_closely_as_asked(True)
-        for consumer in self.consumers.values():
-            if consumer.is_alive:
-                consumer.settle_accounts()
-                consumer.feed.pass_over_steady()
-
     def play(self) -> Trace:
         """Up to the horizon."""
-        if any(self._is_asked) and self._begins_us:
-            self.engine.at(self._begins_us, SCRIPT, self._story_begins)
         if self.drive is not None:
             self.drive.begin(self)
         else:
@@ -296,14 +278,6 @@ class World:
                     self.engine.at(at_us, SCRIPT, self._rate_changes, topic.name)
         horizon = self.scenario.horizon_us
         self.engine.run_to(horizon)
-        for consumer in self.consumers.values():
-            if (
-                self.is_wire
-                and consumer.is_alive
-                and not consumer.is_frozen
-                and consumer.feed.cycle is not None
-            ):
-                consumer.feed.tell_steady(horizon - 1)
         for consumer in self.consumers.values():
             if consumer.is_alive:
                 self.progress.give_up(consumer, consumer.feed.shares.values(), horizon - 1)
@@ -556,6 +530,7 @@ class World:
         """
         before = self.partitions.get(topic, 0)
         spec = self._topics[topic]
+        self._touch_readers(topic)
         if count > before:
             self._create(spec, count)
         else:
@@ -589,6 +564,7 @@ class World:
         that later.
         """
         now = self.engine.now
+        self._touch_readers(topic)
         self.rates[topic] = (
             *[step for step in self.rates[topic] if step.at_us < now],
             RateStep(now, per_second),
@@ -601,6 +577,7 @@ class World:
         self.flows_changed(topic)
 
     def _rate_changes(self, topic: str) -> None:
+        self._touch_readers(topic)
         self.flows_changed(topic)
 
     def flows_changed(self, topic: str) -> None:
@@ -611,11 +588,23 @@ class World:
                 and not consumer.is_frozen
                 and any(p.topic == topic for p in consumer.feed.shares)
             ):
-                if consumer.feed.cycle is not None:
-                    consumer.feed.cycle.forget()
-                consumer.settle_accounts()
-                consumer.break_cycle()
                 consumer.feed.flow_changed()
+
+    def _touch_readers(self, topic: str) -> None:
+        """Records will come otherwise from now on: whoever reads them goes on from here as if it
+        had played all that came so far.
+        """
+        for consumer in self.consumers.values():
+            if consumer.is_alive and any(p.topic == topic for p in consumer.feed.shares):
+                consumer.touch()
+
+    def play_plainly(self, _: None) -> None:
+        """The story begins, of which the whole wire is told: no quiet time is skipped any more."""
+        self.quiet, self.is_wire = None, True
+        for consumer in self.consumers.values():
+            if consumer.is_alive:
+                consumer.touch()
+            consumer.quiet = None
 
     def exited(self, consumer: Process) -> None:
         """A process is gone. An application that crashes takes the consumers with it that share
@@ -661,14 +650,14 @@ def play(
     scenario: Scenario,
     *,
     seed: int | None = None,
-    dense: bool = False,
+    plain: bool = False,
     wire: bool = False,
     drive: Drive | None = None,
 ) -> Trace:
     """Play a resolved scenario and tell what happened.
 
-    `dense`: no tick is skipped, however quiet (the trace is the same). `wire`: the trace holds
-    every request, answer and batch too.
+    `plain`: every poll, fetch, batch, beat and commit is played, however quiet (the trace is the
+    same). `wire`: the trace holds every request, answer and batch too, so all is played then.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
     if drive is None:
@@ -676,31 +665,52 @@ def play(
     if any(group.streams is not None for group in scenario.groups):
         from rebalsim.simulation.streams.story import play_story
 
-        return play_story(scenario, seed, lambda others: play(others, seed=seed, dense=dense))
+        return play_story(scenario, seed, lambda others: play(others, seed=seed, plain=plain))
     if scenario.start == "settled" and drive is None:
-        return begun(
-            _played(with_lead(scenario), seed, dense, wire, None, lead_of(scenario)), scenario
-        )
-    return _played(scenario, seed, dense, wire, drive)
+        before = with_lead(scenario)
+        return begun(_played(before, seed, plain, wire, None, lead_of(scenario)), scenario)
+    return _played(scenario, seed, plain, wire, drive, 0)
 
 
 def _played(
-    scenario: Scenario,
-    seed: int | None,
-    dense: bool,
-    wire: bool,
-    drive: Drive | None,
-    begins_us: int = 0,
+    scenario: Scenario, seed: int | None, plain: bool, wire: bool, drive: Drive | None, lead_us: int
 ) -> Trace:
+    """Of a trace of the whole wire quiet time is skipped as long as the story has not begun."""
+    is_plain = plain or bool(_PLAINLY) or (wire and not lead_us)
     with seldom_collecting():
-        return World(
+        world = World(
             scenario,
             scenario.seed if seed is None else seed,
-            is_dense=dense,
-            is_wire=wire,
+            is_wire=wire and is_plain,
             drive=drive,
-            begins_us=begins_us,
-        ).play()
+            quiet=None if is_plain else _quiet_room(),
+        )
+        if wire and not is_plain:
+            world.engine.at(lead_us, SCRIPT, world.play_plainly)
+        return world.play()
 
 
-__all__ = ["NEVER", "World", "play"]
+_PLAINLY: list[bool] = []
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Whatever is played in here is played in full, by whomever."""
+    _PLAINLY.append(True)
+    try:
+        yield
+    finally:
+        _PLAINLY.pop()
+
+
+def _quiet_room() -> Any:
+    """Who lets clients skip quiet time; nobody where that room is taken away. It stands above
+    this one, and is brought in from outside.
+    """
+    try:
+        return import_module("rebalsim.quiet").Quiet()
+    except ImportError:
+        return None
+
+
+__all__ = ["NEVER", "World", "plainly", "play"]

@@ -55,7 +55,7 @@ def test_steady_times_are_reckoned_by_the_interval_since_the_assignment() -> Non
 def test_what_is_reckoned_is_when_the_periodic_commits_were_sent(variant: str) -> None:
     """Played with every tick an event, which tells each of them."""
     scenario = load_scenario("scale-out", ["replay=[eager,cooperative,consumer]"]).scenario(variant)
-    a = analyse(World(scenario, 1, is_dense=True, is_wire=True, drive=None).play())
+    a = analyse(World(scenario, 1, is_wire=True, drive=None).play())
     holder = {p: holdings[-1] for (_, p), holdings in a.holdings.items()}
     sent = [
         (e.at_us, e.consumer)

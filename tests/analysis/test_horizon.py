@@ -65,7 +65,7 @@ def test_a_longer_horizon_breaks_nothing_that_was_kept_in_stock_stories(name: st
         hold(story.scenario(variant), Random(f"{name} {variant}"), cuts=4)
 
 
-@pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(18_000, 18_012))
 def test_a_longer_horizon_breaks_nothing_that_was_kept_in_random_stories(seed: int) -> None:
     story = story_of(random_story(seed).encode(), f"story {seed}").check()
@@ -91,7 +91,7 @@ OVERTURNED = {
 }
 
 
-@pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize("why", OVERTURNED)
 def test_what_was_once_overturned_is_open_or_true(why: str) -> None:
     hold_stories(OVERTURNED[why])
@@ -105,7 +105,7 @@ PLAYED_ANEW = {
 }
 
 
-@pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize("why", PLAYED_ANEW)
 def test_what_was_overturned_by_another_playing_is_open_or_true(why: str) -> None:
     hold_stories(PLAYED_ANEW[why], is_played_anew=True)

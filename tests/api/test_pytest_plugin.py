@@ -83,7 +83,7 @@ def test_a_test_for_each_variant_and_budget(folder: Path) -> None:
     ]
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_failures_say_what_a_check_says_in_two_processes_and_in_junit(folder: Path) -> None:
     (folder / "scenarios" / "broken.yaml").write_text(
         PASSING.replace("<= 60s", "<= 10s"), encoding="utf-8"
@@ -148,7 +148,7 @@ def test_undecided_and_senseless_budgets_fail_and_warnings_warn(folder: Path) ->
     )
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_budgets_on_a_baseline_are_held_against_the_one_in_the_configuration(folder: Path) -> None:
     from rebalsim.cli.main import code_of
 

@@ -99,7 +99,7 @@ replay: as-written
 """
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,7 +176,7 @@ def test_the_road_is_written_as_one_would_write_it() -> None:
     )
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_what_each_action_costs_in_sum_is_told_before_and_after(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

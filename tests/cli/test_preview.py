@@ -110,7 +110,7 @@ def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
     assert "deploy twice, first with both" in result.stdout
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_headline_is_the_tables_figure_over_the_same_runs(tmp_path: Path) -> None:
     for versions in (
         [write(tmp_path / "new.yaml")],
@@ -134,7 +134,7 @@ def test_a_budget_is_judged_by_the_worst_run_and_says_so(tmp_path: Path) -> None
     assert "the worst of 20 runs; 20 of them break it" in " ".join(result.stdout.split())
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_recreate_needs_no_assignor_in_common(tmp_path: Path) -> None:
     def recreated(name: str, **changed: object) -> str:
         path = tmp_path / name
@@ -152,7 +152,7 @@ def test_recreate_needs_no_assignor_in_common(tmp_path: Path) -> None:
 BOTH = f"{COOPERATIVE},{PLAIN['assignor']}"
 
 
-@pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -181,7 +181,7 @@ def moved(path: Path, *lines: str) -> str:
     return str(path)
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_a_change_of_protocol_is_played_as_a_live_migration(tmp_path: Path) -> None:
     result = preview(write(tmp_path / "old.yaml"), moved(tmp_path / "new.yaml"))
     assert result.return_value == 0, result.exception
@@ -225,7 +225,7 @@ spec:
 """
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_an_autoscaler_at_an_assumed_rate_is_tried_beside_the_deploy(tmp_path: Path) -> None:
     new = tmp_path / "new.yaml"
     write(new)
@@ -260,7 +260,7 @@ def test_json_and_the_page_tell_the_same_verdict(tmp_path: Path) -> None:
     assert told["figures"][0]["metric"] == "longest pause"
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_same_files_say_the_same_again(tmp_path: Path) -> None:
     old, new = write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", version=2)
     assert preview(old, new).stdout == preview(old, new).stdout

@@ -146,7 +146,7 @@ def test_the_change_is_written_into_the_file_and_its_comments_stay(crash: Path) 
     assert text == CRASH.replace("session.timeout.ms: 45s ", "session.timeout.ms: 20s ")
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_a_search_goes_on_where_it_was_broken_off(crash: Path, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept")
     whole = recommend(str(crash), "--json")

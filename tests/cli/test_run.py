@@ -43,7 +43,7 @@ def test_one_variant_one_seed_and_a_setting() -> None:
 def test_a_second_rebalance_that_never_comes_is_not_compared_as_a_wait_for_a_heartbeat() -> None:
     said = " ".join(run("static-torn-handover").output.split())
     assert (
-        "a moved partition waits 3 m 57 s for a second rebalance that never comes: pod-0 was "
+        "a moved partition waits 3 m 54 s for a second rebalance that never comes: pod-0 was "
         "restarted in between" in said
     )
 

@@ -69,7 +69,7 @@ def played(page: Path, folder: Path, capsys: pytest.CaptureFixture[str], kind: s
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.plain] if page.parent.name == "docs" else [])
+        pytest.param(page, marks=[pytest.mark.long] if page.parent.name == "docs" else [])
         for page in NAMED
     ],
     ids=lambda page: page.stem,

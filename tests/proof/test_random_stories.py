@@ -19,7 +19,7 @@ from rebalsim.simulation import world
 
 
 @pytest.mark.parametrize(
-    "first", [0, *(pytest.param(first, marks=pytest.mark.plain) for first in range(20, 120, 20))]
+    "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(20, 120, 20))]
 )
 def test_random_stories_are_safe_and_settle(first: int) -> None:
     for seed in range(first, first + 20):
@@ -155,10 +155,10 @@ DIFFERED = {
 }
 
 
-@pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize("fault", DIFFERED)
 def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(fault: str) -> None:
-    broken = seeds.check_story((KEPT / f"{DIFFERED[fault]}.yaml").read_text(), dense=True)
+    broken = seeds.check_story((KEPT / f"{DIFFERED[fault]}.yaml").read_text(), plain=True)
     assert broken is None, f"{broken.why}\n{broken.story}"
 
 

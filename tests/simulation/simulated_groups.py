@@ -148,7 +148,7 @@ def play_group(
         [Strike(us(at), what, who, argument) for at, what, who, argument in deeds],
         is_connected=True,
     )
-    world = World(scenario, 1, is_dense=False, is_wire=wire, drive=drive)
+    world = World(scenario, 1, is_wire=wire, drive=drive)
     if committed:
         group = world.hosts["g"].group
         for number in range(partitions):

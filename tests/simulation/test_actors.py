@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import rebalsim
+from rebalsim.quiet import Quiet
 from rebalsim.scenario.load import load_scenario, story_of
 from rebalsim.simulation.world import World
 
@@ -20,7 +21,7 @@ def processes(text: str, variant: str = "as-written") -> dict[str, int]:
 
 
 def _begun(scenario: object) -> dict[str, int]:
-    world = World(scenario, 1, is_dense=False, is_wire=False, drive=None)  # type: ignore[arg-type]
+    world = World(scenario, 1, is_wire=False, drive=None, quiet=Quiet())  # type: ignore[arg-type]
     world.play()
     return dict(world.engine.begun)
 

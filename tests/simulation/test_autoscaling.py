@@ -135,7 +135,7 @@ def test_under_the_consumer_protocol_a_scaler_sees_commits_too() -> None:
 
 def test_the_plain_way_tells_the_same_scalings() -> None:
     scenario = story(100).scenario("eager")
-    quiet, plain = play(scenario), play(scenario, dense=True)
+    quiet, plain = play(scenario), play(scenario, plain=True)
     assert _scalings(quiet) and _scalings(quiet) == _scalings(plain)
 
 

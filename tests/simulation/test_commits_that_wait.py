@@ -110,6 +110,6 @@ def test_asleep_and_tick_by_tick_a_commit_that_waits_is_the_same(seed: int) -> N
     text = STORY % ("45s", "sync-batch", "cut: {member: c1, for: 50s}")
     text = text.replace("200/s", "3/s").replace("config: {", "config: {max.poll.interval.ms: 20s, ")
     scenario = story_of(text.encode(), "story.yaml").scenario("eager")
-    lazy, dense = (play(scenario, seed=seed, dense=dense) for dense in (False, True))
+    lazy, dense = (play(scenario, seed=seed, plain=plain) for plain in (False, True))
     assert any(type(event) is ev.PollExpired for event in lazy.events)
     assert difference(lazy, dense) == ""

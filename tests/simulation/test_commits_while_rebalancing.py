@@ -87,4 +87,4 @@ def test_as_many_are_refused_as_a_real_kafka_refused(name: str) -> None:
 def test_it_comes_to_the_same_whether_quiet_time_is_skipped_or_not(commit: str) -> None:
     story = story_of((STORY % (commit, "retry", "cooperative")).encode(), "story.yaml").check()
     scenario = story.scenario("cooperative")
-    assert difference(play(scenario), play(scenario, dense=True)) == ""
+    assert difference(play(scenario), play(scenario, plain=True)) == ""

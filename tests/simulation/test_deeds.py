@@ -378,7 +378,7 @@ def test_a_pattern_subscriber_looks_before_it_joins() -> None:
         .check()
         .scenario()
     )
-    assert play(scenario, dense=True).events == a.trace.events
+    assert play(scenario, plain=True).events == a.trace.events
     rounds = [r for r in a.rebalances if not r.is_formation]
     assert len(rounds) == 1 and 70 < seconds(rounds[0].barrier_us) < 74
 

@@ -31,7 +31,7 @@ print(digest.hexdigest())
 @pytest.mark.parametrize("seed", range(60))
 def test_sleeping_through_quiet_times_changes_nothing(seed: int) -> None:
     scenario = random_world(seed)
-    slept, awake = play(scenario).events, play(scenario, dense=True).events
+    slept, awake = play(scenario).events, play(scenario, plain=True).events
     first = next(
         (i for i, (a, b) in enumerate(zip(slept, awake)) if a != b), min(len(slept), len(awake))
     )

@@ -121,7 +121,7 @@ def test_one_seed_by_itself_is_that_one_of_many_byte_by_byte() -> None:
 @pytest.mark.parametrize("variant", ["eager", "cooperative", "consumer"])
 def test_tick_by_tick_the_same_comes_out(variant: str) -> None:
     assert list(lines_for(play(story(variant=variant), seed=6))) == list(
-        lines_for(play(story(variant=variant), seed=6, dense=True))
+        lines_for(play(story(variant=variant), seed=6, plain=True))
     )
 
 

@@ -123,7 +123,7 @@ def test_the_plain_way_tells_the_same() -> None:
         "- {at: 4m, kubectl_rollout: {minReadySeconds: 5s}}"
     )
     built = scenario(script)
-    quiet, plain = play(built), play(built, dense=True)
+    quiet, plain = play(built), play(built, plain=True)
     assert said(quiet, "Probe") == said(plain, "Probe") == []
     assert said(quiet, "RollingBounce") == said(plain, "RollingBounce") != []
     exits = [[(e.at_us, e.consumer) for e in events(t, ConsumerExited)] for t in (quiet, plain)]

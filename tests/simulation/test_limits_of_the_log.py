@@ -142,4 +142,4 @@ def test_a_log_that_is_late_now_and_then_tells_the_same_asleep_and_tick_by_tick(
         "commit": "auto",
     }
     scenario = story_of((text % said).encode(), "story.yaml").scenario()
-    assert difference(play(scenario), play(scenario, dense=True)) == ""
+    assert difference(play(scenario), play(scenario, plain=True)) == ""

@@ -18,8 +18,8 @@ STORIES = ("migration-to-consumer", "broker-upgrade-to-4.3")
 
 
 @lru_cache(maxsize=4)
-def played(name: str, dense: bool = False) -> Trace:
-    return play(load_scenario(name).scenario(), seed=1, dense=dense)
+def played(name: str, plain: bool = False) -> Trace:
+    return play(load_scenario(name).scenario(), seed=1, plain=plain)
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -43,11 +43,11 @@ def played(
     horizon: str = "15m",
     variant: str = "eager",
     *,
-    dense: bool = False,
+    plain: bool = False,
 ) -> Any:
     lines = "\n".join(f"  {line}" for line in script.strip().splitlines())
     text = STORY.format(script=lines, life=life, handler=handler, horizon=horizon, variant=variant)
-    return play(story_of(text.encode(), "story").check().scenario(variant), dense=dense)
+    return play(story_of(text.encode(), "story").check().scenario(variant), plain=plain)
 
 
 def times(trace: Any, kind: type, consumer: str = "") -> list[float]:
@@ -238,7 +238,7 @@ def test_a_poison_says_what_it_does() -> None:
 )
 def test_the_plain_way_tells_the_same(script: str, life: str, handler: str) -> None:
     quiet, plain = (
-        played(script, life, handler, "5m", dense=is_dense) for is_dense in (False, True)
+        played(script, life, handler, "5m", plain=is_plain) for is_plain in (False, True)
     )
     assert ends(quiet) == ends(plain)
     for kind in (ConsumerStarted, PollingBegan, HandlerStuck):

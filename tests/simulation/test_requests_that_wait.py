@@ -68,7 +68,7 @@ horizon: 150s
 
 def test_a_request_whose_time_ran_out_while_its_sender_was_frozen_is_given_up_at_the_thaw() -> None:
     scenario = story_of(LOST.encode(), "x").scenario()
-    world = World(scenario, 1, is_dense=False, is_wire=False, drive=None)
+    world = World(scenario, 1, is_wire=False, drive=None)
     host: Any = world.hosts["group"]
     answer = host._send
 

@@ -1,4 +1,6 @@
-"""`start: settled`: the story begins with a group that has run for an hour, as the same seed plays it."""
+"""`start: settled`: the story begins with a group that has run for an hour, or for minutes where that
+hour would have to be played, as the same seed plays it.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,13 @@ WAYS = {
 }
 
 
+# each periodic commit of the consumer protocol hangs on chance, so fewer of them are gone through
+LEAD_US = {"eager": HOUR, "cooperative": HOUR, "consumer": HOUR // 12}
+
+
 def told(way: str, start: str, seed: int = 1, *, wire: bool = False) -> Trace:
-    at, horizon = ("1m", "4m") if start == "settled" else ("61m", "64m")
+    lead = LEAD_US[way] // 60_000_000
+    at, horizon = ("1m", "4m") if start == "settled" else (f"{lead + 1}m", f"{lead + 4}m")
     text = STORY % (WAYS[way], at, horizon, start)
     return play(story_of(text.encode(), "story").check().scenario(), seed=seed, wire=wire)
 
@@ -58,7 +65,7 @@ def test_nothing_in_the_story_is_otherwise_than_after_a_start_that_was_played(
     way: str, seed: int
 ) -> None:
     began, played = told(way, "settled", seed), told(way, "cold", seed)
-    assert list(after(began, 1)) == list(after(played, HOUR + 1, HOUR))
+    assert list(after(began, 1)) == list(after(played, LEAD_US[way] + 1, LEAD_US[way]))
     assert len(list(after(began, 1))) > 30
 
 

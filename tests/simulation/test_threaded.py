@@ -252,7 +252,7 @@ def test_sleeping_through_quiet_times_changes_nothing(client: str, listener: str
         "variant": "eager",
     }
     scenario = story_of(text.encode(), "story.yaml").scenario()
-    assert play(scenario).events == play(scenario, dense=True).events
+    assert play(scenario).events == play(scenario, plain=True).events
     assert not analyse(play(scenario)).violations
 
 
@@ -403,7 +403,7 @@ def test_a_refused_commit_makes_librdkafka_lose_everything_and_franz_go_join_at_
             CUT_STORY % {"client": client, "assignor": "cooperative-sticky", "seconds": 1}
         ).replace("45s", "45s, auto.commit.interval.ms: 500ms")
         scenario = story_of(text.encode(), "story.yaml").scenario()
-        world = World(scenario, scenario.seed, is_dense=False, is_wire=False, drive=None)
+        world = World(scenario, scenario.seed, is_wire=False, drive=None)
         world.engine.at(
             80_000_000,
             0,

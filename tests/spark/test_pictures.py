@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "scenarios" / "sweeps" / "pictures"
 FIELD = re.compile(r"<title>([^<]*): ([^:<]*) \((\w+), point (\d+)-([\w-]+)\)</title>")
 GRAVITY = ("at once", "slowly", "never")
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.parametrize("name", sorted(stock_plans()))

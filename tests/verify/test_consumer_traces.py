@@ -85,7 +85,7 @@ def test_beats_after_the_first_acknowledgement_leave_when_the_recorded_ones_did(
         assert abs(ours[member][2] - beats[2]) <= 3
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_a_replay_is_the_same_each_time() -> None:
     scenario, drive = scenario_of(recording("crash-next"))
     again = play(scenario, seed=1, wire=True, drive=drive)

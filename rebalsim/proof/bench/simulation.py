@@ -81,7 +81,7 @@ def event_rate(quick: bool) -> Figure:
 
     def model() -> None:
         nonlocal events, processes
-        world = World(busy, 1, is_dense=False, is_wire=True, drive=None)
+        world = World(busy, 1, is_wire=True, drive=None)
         trace = world.play()
         events = len(trace.events) + world.engine.entries
         processes = len(world.consumers)

@@ -99,7 +99,7 @@ class Background:
 
     def plan(self) -> None:
         """When there is something to do unasked."""
-        if not self.is_enabled or self.consumer.is_resting:
+        if not self.is_enabled:
             self.bell.off()
             return
         at = min(self.beats.next_us(), self.beats.expires_us(), self.consumer.commits.next_us())
@@ -115,6 +115,11 @@ class Background:
             self.bell.off()
         else:
             self.bell.set(max(at, self.engine.now))
+
+    @property
+    def is_idle(self) -> bool:
+        """Is nothing left for either thread to do?"""
+        return not (self.told or self._queue or self._seekers or self._prefetches)
 
     def longest_wait_us(self, now: int) -> int:
         """For how long the application may wait before it should look again (maximumTimeToWait)."""

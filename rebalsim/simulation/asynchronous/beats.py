@@ -68,12 +68,7 @@ class Beats:
         too long: it turns at least every 5 s, since the last beat.
         """
         consumer, member = self.consumer, self.consumer.member
-        if (
-            consumer.coordinator is None
-            or not member.beats
-            or member.is_leaving
-            or consumer.is_steady
-        ):  # asleep it polls
+        if consumer.coordinator is None or not member.beats or member.is_leaving:
             return NEVER
         ends = self._background.timers.polled_us + consumer.config.max_poll_interval_us
         beat = (
@@ -113,8 +108,7 @@ class Beats:
                 consumer.step_to(lambda: member.become(ClientState.UNSUBSCRIBED))
             return
         if (
-            not consumer.polls_in_time
-            and not member.is_leaving
+            not member.is_leaving
             and now >= self._background.timers.polled_us + consumer.config.max_poll_interval_us
         ):
             self._expire(now)
@@ -145,8 +139,6 @@ class Beats:
         state = member.after_beat()
         if state is not None:
             consumer.step_to(lambda: member.become(state))
-            if state is ClientState.RECONCILING:
-                consumer.stir()
 
     def plain(self) -> ConsumerGroupHeartbeatRequest:
         """A beat that says nothing but who it is."""
@@ -217,7 +209,6 @@ class Beats:
             if state is ClientState.RECONCILING:
                 consumer.given()
                 consumer.answered_after(call.sent_us)
-                consumer.stir()
 
     def _failed(self, error: Error, now: int) -> None:
         consumer, member = self.consumer, self.consumer.member

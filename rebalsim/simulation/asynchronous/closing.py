@@ -27,9 +27,6 @@ def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
     until = engine.now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
     consumer.is_closing = True
     consumer.tell(CloseBegan(engine.now, consumer.name))
-    if consumer.feed.cycle is not None:
-        consumer.commits.make_up()
-        consumer.feed.unsettle()
     readers = consumer.feed.brokers()
     if member.state is ClientState.FATAL:  # all was lost with the error
         consumer.feed.assign(())

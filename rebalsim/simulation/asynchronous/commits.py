@@ -136,11 +136,6 @@ class AsyncCommits(Commits):
             )
         consumer.send(call)
 
-    def begin_anew(self, at_us: int) -> None:
-        """What a pass at that instant does to the timer where there is nothing to commit."""
-        if at_us >= self.due_us and not self.under_way:
-            self.due_us = at_us + self.interval_us
-
     def maybe_auto(self) -> None:
         """The periodic commit, when due: asynchronous, of all positions."""
         now = self.engine.now
@@ -158,34 +153,6 @@ class AsyncCommits(Commits):
         self.under_way -= 1
         if how == "late":
             self.due_us = self.engine.now + self.consumer.config.retry_backoff_us
-        self._mind_next()
-
-    def _mind_next(self) -> None:
-        """In steady times nobody is woken for such an answer: the next one goes when it is due,
-        with a batch if it was due before.
-        """
-        consumer = self.consumer
-        cycle = consumer.feed.cycle
-        if (
-            cycle is not None
-            and consumer.is_polling
-            and not consumer.is_resting
-            and not self.under_way
-        ):
-            now = self.engine.now
-            consumer.alarm.set(
-                min(
-                    consumer.alarm.at_us,
-                    self.due_us if self.due_us > now else cycle.batch_after(now),
-                )
-            )
-
-    def auto_answered(self, call: Call, response: Any) -> None:
-        """The answer to a periodic one that was sent in quiet times."""
-        self.under_way -= 1
-        if response.error in _LATER:
-            self.due_us = self.engine.now + self.consumer.config.retry_backoff_us
-        self._mind_next()
 
     def restart_timer(self) -> None:
         """A reconciliation is over: the next periodic commit is an interval away."""

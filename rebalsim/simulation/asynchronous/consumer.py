@@ -3,8 +3,7 @@
 A pass hands the background thread an event unless one is under way, runs the callbacks that
 wait, drops the event if it is complete, looks for records, and waits. What a member is told (by
 its heartbeats) begins to happen when the next event goes out, so the rhythm of these passes is
-what a rebalance is made of. While the application keeps up its batches are no events, as with
-any other consumer; the passes of one that has nothing to read are worked out when news comes.
+what a rebalance is made of.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.protocol.consumer_member import ClientState, ConsumerMember
 from rebalsim.protocol.errors_of_kafka import Error
-from rebalsim.simulation.asynchronous import rest
 from rebalsim.simulation.asynchronous.background import Background
 from rebalsim.simulation.asynchronous.closing import close
 from rebalsim.simulation.asynchronous.commits import AsyncCommits
@@ -27,7 +25,6 @@ from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER, SCRIPT
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
-from rebalsim.simulation.sleeper import Sleeper
 from rebalsim.trace.events import CoordinatorFound, MemberStateChanged, PollingBegan, RequestSent
 
 if TYPE_CHECKING:
@@ -48,12 +45,12 @@ class AsyncConsumer(Consumer):
     __slots__ = (
         "_acks_us",
         "_arrives_us",
-        "_is_turning",
-        "_next_pass_us",
+        "asked",
         "event",
         "has_new_topics",
+        "has_polled",
         "is_hanging",
-        "is_idling",
+        "is_waiting",
         "is_warm",
         "looks_not_before_us",
         "poll_error",
@@ -73,10 +70,10 @@ class AsyncConsumer(Consumer):
     def equip(self) -> None:
         """Everything of one life."""
         self.event: PollEvent | None = None
+        self.asked: list[tuple[str, float, int, bool]] | None = None  # of chance, if it is noted
         self.woken = False  # there is something to look at (FetchBuffer's flag)
-        self.is_idling = False
-        self._next_pass_us = 0  # when it looks next, while it idles; …
-        self._is_turning = False  # … is that the pass right after an event was handed over?
+        self.is_waiting = False  # within poll(), for records
+        self.has_polled = False  # quiet time ended where a poll() did
         self.is_hanging = False
         self.is_warm = False  # it has had partitions in this life
         self.wants_to_join = True
@@ -157,19 +154,19 @@ class AsyncConsumer(Consumer):
         An application that finds its last event complete only now (mostly it does with the
         records) waits that long again, and then hands over another.
         """
-        cycle = self.feed.cycle
-        if cycle is None or not self.feed.shares or self.commits.under_way:
-            return
-        began, ended = cycle.batch_before(sent_us)
+        began = self.feed.handed_us
         if (
-            ended > sent_us
-            or began == cycle.anchor_us
-            or self.stream("wakes").unit() >= self.world.machine.wakes_again
+            not self.is_waiting
+            or not self.feed.shares
+            or self.commits.under_way
+            or max(began, self.busy_until_us) > sent_us
+            or not self.comes_true("wakes", self.world.machine.wakes_again)
         ):
             return
         self.wakes_us = max(self.engine.now, sent_us + (sent_us - began))
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        self.touch()
         self.has_new_topics = self.is_alive
         super().subscribe(topics, pattern)
         if self.is_alive and not self.is_frozen:
@@ -187,9 +184,9 @@ class AsyncConsumer(Consumer):
         if self.pattern is not None and self.resolves_pattern:
             topics = self.world.topics_matching(self.pattern)
             if topics != self.topics:
+                self.touch()
                 self.topics = topics
                 self.has_new_topics = True
-                self.settle_accounts()
 
     def find_coordinator(self, broker: int) -> None:
         self.take_coordinator(broker)
@@ -199,18 +196,6 @@ class AsyncConsumer(Consumer):
         super().lose_coordinator(why)
         self.heartbeat.lost_coordinator()
 
-    @property
-    def is_steady(self) -> bool:
-        """The application polls all the time, though nobody watches it do so."""
-        return self.is_idling or self.feed.cycle is not None
-
-    @property
-    def polls_in_time(self) -> bool:
-        """Whether its poll timer cannot have run out: it polls all the time, and is not only
-        just thawed in the middle of its passes.
-        """
-        return self.feed.cycle is not None or (self.is_idling and self.thawed_us != self.engine.now)
-
     def looks_too_early(self, event: PollEvent | None = None) -> bool:
         """The race between a wake-up and the mark that the event is complete."""
         machine = self.world.machine
@@ -219,14 +204,22 @@ class AsyncConsumer(Consumer):
             odds = machine.looks_too_early_validating
         elif event is not None and event.asks:
             odds = machine.looks_too_early_committed
-        return bool(self.stream("looks").unit() < odds)
+        return self.comes_true("looks", odds)
 
     def fetches_ahead(self) -> bool:
         """Is the next Fetch under way before the application polls again? Then that finds
         nothing to fetch, and is woken for another pass.
         """
         odds = self.world.machine.fetches_ahead
-        return odds >= 1.0 or bool(self.stream("fetches").unit() < odds)
+        return odds >= 1.0 or self.comes_true("fetches", odds)
+
+    def comes_true(self, what: str, odds: float) -> bool:
+        """Does this chance come true just now?"""
+        now = self.engine.now
+        found = self.stream(what).unit_at(now) < odds
+        if self.asked is not None:
+            self.asked.append((what, odds, now, found))
+        return found
 
     # ------------------------------------------------------------------------------------- starting
 
@@ -300,12 +293,11 @@ class AsyncConsumer(Consumer):
             is_first = False
             records = self._collect()
             if not records:
-                if not self.woken and not self.heartbeat.told and self._settles():
+                if self.feed.is_behind and not self.woken and not self.heartbeat.told:
+                    self._mind_lag()
+                if self.quiet is not None and self.quiet.lets_keep_up(self):
                     yield from self._keep_up()
-                    if self.busy_until_us > engine.now:
-                        yield from self.sleep(self.busy_until_us)
-                        return 0
-                    if self.is_called_away():
+                    if self.has_polled:
                         return 0
                 yield from self._await_records()
                 records = self._collect()
@@ -338,7 +330,7 @@ class AsyncConsumer(Consumer):
             if (
                 self.heartbeat.told
                 and event.is_complete
-                and self.stream("looks").unit() < self.world.machine.looks_at_once
+                and self.comes_true("at once", self.world.machine.looks_at_once)
             ):
                 event.hidden = 0
                 event.is_fresh = False
@@ -355,7 +347,7 @@ class AsyncConsumer(Consumer):
             if (
                 is_new
                 and self.engine.now == now
-                and self.stream("looks").unit() < self.world.machine.looks_too_early_called
+                and self.comes_true("called", self.world.machine.looks_too_early_called)
             ):  # … if it had any time
                 event.hidden = 1 + int(self.looks_too_early())
         if self.poll_error is not None:
@@ -402,13 +394,13 @@ class AsyncConsumer(Consumer):
             event.is_fresh = False
         return int(self.feed.collect())
 
-    def _settles(self) -> bool:
-        return (
+    def _mind_lag(self) -> None:
+        if (
             self.member.state is ClientState.STABLE
             and self.member.is_reconciled
             and not self.looks_not_before_us > self.engine.now
-            and bool(self.feed.settle())
-        )
+        ):
+            self.feed.mind_lag()
 
     # ------------------------------------------------------------------------ waiting within poll()
 
@@ -440,36 +432,35 @@ class AsyncConsumer(Consumer):
         is_spinning = self._spins(wait, now)
         if is_spinning:
             until = max(self.deadline_us, now + SPIN_US)
-        wakes_us, self.wakes_us = self.wakes_us, NEVER
-        if wakes_us < until:
-            until = max(wakes_us, now) + late
-            self.event = None  # seen to be complete when the beat went out
         if self.looks_not_before_us > now:
             until = self.looks_not_before_us
-        if self.world.sleeps and self._can_idle():
-            until = yield from self._idle(until)
-            if self._is_turning:  # deaf for that long, as after any event that was handed over
-                self.is_polling = True
-                self.alarm.set(until)
-                while engine.now < until or self.is_frozen:
-                    yield self.nudge
-                self.is_polling = self.woken = False
-                return
-        self.is_polling = True
+        self.is_polling = self.is_waiting = True
+        self.wakes_us = NEVER
         self.alarm.set(until)
-        while not (self.woken or self.stop_option or self.hang_us) or self.is_frozen:
+        while not (self.woken or self.is_called_away()) or self.is_frozen:
             yield self.nudge
+            if self.wakes_us + late < until:
+                until = self.wakes_us + late
+                self.event = None  # seen to be complete when the beat went out
+                self.alarm.set(until)
             due = self.alarm_due_us(until)
             if not self.is_frozen and (engine.now >= due or is_spinning):
                 break
             if self.alarm.at_us > due:  # a thaw put it off
                 self.alarm.set(due)
-        self.is_polling = False
+        self.is_polling = self.is_waiting = False
         self.woken = False
         if self.looks_not_before_us and engine.now >= self.looks_not_before_us:
             self.looks_not_before_us = 0
             self.event = None
             self._anchor_poll()
+
+    def _keep_up(self) -> Steps:
+        """Quiet time is skipped until somebody touches this client."""
+        self.is_polling, self.has_polled = True, False
+        while self.skipped is not None:
+            yield self.nudge
+        self.is_polling = False
 
     def _spins(self, wait_us: int, now: int) -> bool:
         """A beat is due and cannot leave, or its answer does not come: the application passes
@@ -501,144 +492,7 @@ class AsyncConsumer(Consumer):
         """A recording may have brought the next look forward or put it off."""
         return self.looks_not_before_us or until
 
-    def _can_idle(self) -> bool:
-        """There is nothing to read, and nothing to wait for but the coordinator's news."""
-        return (
-            not self.feed.shares
-            and not self.feed.buffer
-            and self.member.state is ClientState.STABLE
-            and self.member.is_reconciled
-            and not self.heartbeat.told
-            and not self.looks_not_before_us
-            and not self.woken
-        )
-
-    def _idle(self, until: int) -> Generator[Any, Any, int]:
-        """Asleep through the passes of poll() calls that return nothing. When the pass comes
-        that is no more like the others.
-        """
-        self.is_idling = self.is_polling = True
-        self._next_pass_us = until
-        self._is_turning = False
-        self._maybe_rest()
-        self.alarm.off()
-        while self._can_idle() and not self.stop_option and not self.hang_us:
-            yield self.nudge
-            if self._can_idle():
-                self._maybe_rest()
-        self.is_idling = self.is_polling = False
-        self._pass_idly()
-        return self._next_pass_us
-
-    def _pass_idly(self) -> None:
-        """The passes up to now that nobody watched."""
-        now = self.engine.now
-        while self._next_pass_us < now:
-            self._next_pass_us = self._idle_pass(self._next_pass_us)
-
-    def freeze(self) -> None:
-        """No pass is made while it lasts; the one that came due meanwhile is made at the thaw."""
-        if self.is_alive and not self.is_frozen and self.is_idling:
-            self._pass_idly()
-        super(Consumer, self).freeze()  # whose poll() calls are slept through otherwise
-
-    def thaw(self) -> None:
-        if self.is_alive and self.is_frozen and self.is_idling:
-            self._next_pass_us = max(self._next_pass_us, self.engine.now)
-        super().thaw()
-
-    def end(self, how: str, error: str = "", why: str = "") -> None:
-        """The passes that it made draw from its chances, and another life follows."""
-        if self.is_idling and not self.is_frozen:
-            self._pass_idly()
-        super().end(how, error, why)
-
-    def _idle_pass(self, at: int) -> int:
-        """What the pass at this instant did; when the next one is. One that hands over an event
-        is woken at once, as there is nothing to fetch, and may look before it is told that the
-        event is complete.
-        """
-        machine = self.world.machine
-        if at >= self.deadline_us:
-            self.deadline_us = at + self.spec.handler.poll_timeout_us
-            self.event = None
-        event = self.event
-        self._is_turning = event is None
-        if event is None:
-            self.heartbeat.timers.polled_us = at
-            self.commits.begin_anew(at)
-            self.event = event = PollEvent(at, self.deadline_us)
-            event.is_complete, event.is_fresh = True, False
-            event.hidden = int(self.looks_too_early())
-            return int(at + machine.async_turn_us)
-        if event.hidden:
-            event.hidden -= 1
-        else:
-            self.event = None
-        return (
-            int(at)
-            + max(min(self.config.retry_backoff_us, self.deadline_us - at), SPIN_US)
-            + int(machine.async_wait_late_us)
-        )
-
-    def _keep_up(self) -> Steps:
-        """The application keeps up: asleep until something but the usual records comes."""
-        feed = self.feed
-        cycle = feed.cycle
-        assert cycle is not None
-        engine = self.engine
-        while feed.cycle is cycle and not self.stop_option and not self.hang_us:
-            until = feed.first_delivery_at()
-            self._maybe_rest()
-            if not self.is_resting:
-                until = min(until, self.commits.periodic_us())
-                if self.world.is_dense:
-                    until = min(until, cycle.batch_after(engine.now))
-            self.is_polling = True
-            self.alarm.set(max(until, engine.now))
-            yield self.nudge
-            self.is_polling = False
-            if self.is_frozen or feed.cycle is not cycle:
-                continue
-            feed.tell_first()
-            if not self.is_resting and engine.now >= self.commits.periodic_us():
-                self.commits.maybe_auto()
-                self.heartbeat.turn()
-        if feed.cycle is not None:
-            self.commits.make_up()
-            self.break_cycle()
-
-    def _maybe_rest(self) -> None:
-        if self.world.sleeps and not self.is_resting and rest.can_rest(self):
-            self.is_resting = True
-            self.heartbeat.bell.off()
-
-    def rouse(self) -> None:
-        """News may come: beats and commits are real from now on."""
-        self.is_resting = False
-        self.commits.make_up()
-        rest.make_up(self)
-        self.heartbeat.plan()
-        if self.commits.is_auto and self.feed.cycle is not None:
-            self.alarm.set(min(self.alarm.at_us, max(self.commits.due_us, self.engine.now)))
-
     # ------------------------------------------------------------------------------ the two threads
-
-    def break_cycle(self) -> None:
-        """Steady times are over for now: the application is told so, and waits on for as long as
-        it finds right itself.
-        """
-        Sleeper.break_cycle(self)
-
-    def stir(self) -> None:
-        """Something happened that the application will act on when it next looks: from here on
-        its passes matter.
-        """
-        if self.is_resting:
-            self.rouse()
-        if self.feed.cycle is not None:
-            self.commits.make_up()
-            self.break_cycle()
 
     def heed(self) -> None:
         """The end of a turn of the background thread: the application notices what it can notice
@@ -658,16 +512,13 @@ class AsyncConsumer(Consumer):
     def sleep(self, until_us: int) -> Steps:
         """Outside poll(), or in a callback: only the clock wakes."""
         self.heartbeat.flush()
-        if self.feed.cycle is not None:
-            self.commits.make_up()
-            self.feed.unsettle()
-        if self.is_resting:
-            self.rouse()
         self.is_polling = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
         engine = self.engine
-        while engine.now < until_us or self.is_frozen:
+        while (
+            engine.now < until_us and not (self.is_handling and self.hangs_now())
+        ) or self.is_frozen:
             yield self.nudge
 
     def _stick(self, us: int, why: str) -> Steps:
@@ -690,10 +541,6 @@ class AsyncConsumer(Consumer):
 
     def _wake(self) -> None:
         """Business for the application itself: it looks up when its batch is done."""
-        cycle = self.feed.cycle
-        now = self.engine.now
-        if cycle is not None and cycle.free_at(now) > now:
-            self.break_cycle()
         self.nudge.give()
 
     def _close(self, option: str) -> Steps:

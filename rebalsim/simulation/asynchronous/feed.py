@@ -52,9 +52,8 @@ class AsyncFeed(Feed):
 
     def assign(self, partitions: tuple[Partition, ...]) -> None:
         """The new assignment; what is new is not read before the callback has returned."""
-        if self.cycle is not None:
-            self.unsettle()
         shares, world = self.shares, self.consumer.world
+        self.is_behind = True
         fresh: dict[Partition, Any] = {}
         for partition in partitions:
             share = shares.get(partition)
@@ -68,8 +67,6 @@ class AsyncFeed(Feed):
 
     def mark_revoking(self, partitions: tuple[Partition, ...]) -> None:
         """Nothing more is fetched or handed over of these."""
-        if self.cycle is not None and partitions:
-            self.unsettle()
         for partition in partitions:
             self.shares[partition].is_going = True
 
@@ -98,8 +95,6 @@ class AsyncFeed(Feed):
 
     def send(self) -> int:
         """As every consumer's, of what may be fetched."""
-        if self.cycle is not None:
-            return 0
         if self.config.client_rack:
             mind_leases(self)
         wanted: dict[int, list[Share]] = {}
@@ -156,22 +151,14 @@ class AsyncFeed(Feed):
                 self.buffer.remove(entry)
         return super().collect()
 
-    def settle(self) -> bool:
+    def mind_lag(self) -> None:
         """Only when nothing is on its way out or in, and whatever is in flight asks for
         everything.
         """
         asked = dict(self._asked)
         for share in self.shares.values():
             if share.is_going or share.is_coming:
-                return False
+                return
             asked[share.broker] = asked.get(share.broker, 0) - 1
-        return not any(asked[broker] for broker in self.flying) and super().settle()
-
-    def unsettle(self) -> None:
-        """What is in flight then asks for everything."""
-        self._asked.clear()
-        for share in self.shares.values():
-            self._asked[share.broker] = self._asked.get(share.broker, 0) + 1
-        super().unsettle()
-        if self.consumer.is_polling and not self.consumer.is_frozen:
-            self.consumer.nudge.give()  # from here on its wait within poll() is one like any other
+        if not any(asked[broker] for broker in self.flying):
+            super().mind_lag()

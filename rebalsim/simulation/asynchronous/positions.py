@@ -37,7 +37,7 @@ class AsyncPositions(Positions):
     def look(self, event: PollEvent) -> None:
         """updateFetchPositions, for this event."""
         feed = self.consumer.feed
-        if feed.cycle is not None or feed.has_all_positions:
+        if feed.has_all_positions:
             self._background.placed([event])
             return
         shares = feed.shares.values()

@@ -161,7 +161,6 @@ class Reconciliation:
 
     def _release(self, then: Any) -> None:
         consumer = self.consumer
-        consumer.stir()
         owned = tuple(sorted(consumer.feed.shares))
         consumer.feed.mark_revoking(owned)
         if owned:

@@ -79,8 +79,8 @@ class _Scaler:
     def busy(self) -> float | None:
         """The mean share of time that the members were at work since the last look."""
         world = self.world
-        now, ends = world.engine.now, self._ends()
-        handled = float(sum(max(0, world.progress.of(self.deed.group, p, now)) for p in ends))
+        ends = self._ends()
+        handled = float(sum(max(0, world.progress.of(self.deed.group, p)) for p in ends))
         before, self.handled = self.handled, handled
         members = [c for c in world.living(self.deed.group) if c.is_assigned]
         if before < 0 or not members:

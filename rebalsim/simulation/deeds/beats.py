@@ -18,7 +18,7 @@ def heartbeat(world: World, name: str, deed: Heartbeat) -> Generator[Any, Any, N
     for who in deed.consumers:
         consumer = world.consumers.get(who)
         if consumer is not None and consumer.is_alive and not consumer.is_frozen:
-            consumer.settle_accounts()
+            consumer.touch()
             consumer.heartbeat.come_due(deed.in_us, deed.late_us)
     yield from ()
 
@@ -28,7 +28,7 @@ def refresh_metadata(world: World, name: str, deed: RefreshMetadata) -> Generato
     for who in deed.consumers:
         consumer = world.consumers.get(who)
         if consumer is not None and consumer.is_alive and not consumer.is_frozen:
-            consumer.settle_accounts()
+            consumer.touch()
             consumer.metadata.look_again()
     yield from ()
 

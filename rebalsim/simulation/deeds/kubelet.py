@@ -60,8 +60,9 @@ def is_well(consumer: Any, deed: Probe) -> bool:
 
 
 def _polls(consumer: Any, stale_us: int) -> bool:
-    """Whether it polled not longer ago; in steady times it polls batch by batch."""
-    if consumer.is_polling or consumer.feed.cycle is not None or consumer.is_resting:
+    """Whether it polled not longer ago."""
+    consumer.touch()
+    if consumer.is_polling:
         return True
     last: int = consumer.heartbeat.timers.polled_us
     return bool(consumer.engine.now - last <= stale_us)

@@ -8,6 +8,8 @@ from collections.abc import Generator
 from typing import Any
 
 from rebalsim.simulation.consumer import Consumer
+from rebalsim.simulation.engine import NEVER
+from rebalsim.simulation.network import Call
 from rebalsim.simulation.threaded.feed import OwnFeed
 from rebalsim.simulation.threaded.main_thread import MainThread
 from rebalsim.simulation.threaded.positions import OwnPositions
@@ -17,7 +19,7 @@ from rebalsim.simulation.threaded.timers import OwnTimers
 class ThreadedConsumer(Consumer):
     """One consumer of a classic group, through all its lives."""
 
-    __slots__ = ("began_us", "is_in_poll", "left_us")
+    __slots__ = ("began_us", "is_in_poll")
 
     heartbeat: OwnTimers
     feed: OwnFeed
@@ -28,9 +30,6 @@ class ThreadedConsumer(Consumer):
     def equip(self) -> None:
         super().equip()
         self.is_in_poll = False
-        self.left_us = (
-            -1
-        )  # when it left poll() with the batch at hand, where steady times ended within one
         self.began_us = self.engine.now
         self.heartbeat = OwnTimers(self)
         self.feed = OwnFeed(self)
@@ -47,14 +46,11 @@ class ThreadedConsumer(Consumer):
     def _incoming(self) -> None:
         if self.is_frozen:
             return  # read at the thaw
-        had = len(self.feed.buffer)
         self.read()
         if not self.is_alive:
             return
         self.membership.serve()
-        if self.is_polling and (
-            len(self.feed.buffer) > had or self.feed.cycle is None
-        ):  # it may wait for records, or for a commit
+        if self.is_polling:  # it may wait for records, or for a commit
             self._wake()
 
     def _expire(self) -> None:
@@ -73,6 +69,7 @@ class ThreadedConsumer(Consumer):
     def metadata_came(self) -> None:
         """The own thread looks for itself."""
         if not self.is_frozen:
+            self.touch()
             self.membership.serve()
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
@@ -84,52 +81,55 @@ class ThreadedConsumer(Consumer):
 
     def poll(self) -> Generator[Any, Any, int]:
         self.is_in_poll = True
-        self.left_us = -1
         return (yield from super().poll())
 
     def sleep(self, until_us: int) -> Generator[Any, Any, None]:
         """The own thread minds how long the application stays away: from when it left poll(), in
         which it is never late.
         """
-        if self.feed.cycle is not None:
-            self._leave_poll()
         if self.is_in_poll:
             self.is_in_poll = False
-            self.heartbeat.timers.polled_us = self.left_us if self.left_us >= 0 else self.engine.now
-        self.is_polling = self.is_idle = False
+            self.heartbeat.timers.polled_us = self.engine.now
+        self.is_polling = False
         self.busy_until_us = until_us
         self.alarm.set(until_us)
         if not self.is_closing:
             self.membership.plan()
         engine = self.engine
-        while engine.now < until_us or self.is_frozen:
+        while (
+            engine.now < until_us and not (self.is_handling and self.hangs_now())
+        ) or self.is_frozen:
             yield self.nudge
 
-    def wait(self, until_us: int) -> Generator[Any, Any, None]:
-        """For an answer, of which steady times would hear nothing: a commit in a callback may
-        come in the midst of them.
-        """
-        self.break_cycle()
-        yield from super().wait(until_us)
+    def is_rested(self) -> bool:
+        """Is nothing left for its threads to do but what they always do?"""
+        return (
+            self.membership.is_rested()
+            and self.blocked_until_us <= self.engine.now
+            and not self.is_looking_up
+        )
 
-    def break_cycle(self) -> None:
-        cycle = self.feed.cycle
-        if cycle is not None:
-            began, ended = cycle.batch_before(self.engine.now)
-            self.left_us = began if ended > self.engine.now else -1
-        super().break_cycle()
+    def waits_to_join(self) -> bool:
+        return super().waits_to_join() and not self.membership.errands
+
+    def is_back(self, is_in_poll: bool, beat_due_us: int) -> None:
+        self.is_in_poll = is_in_poll
+        if beat_due_us < NEVER:
+            self.heartbeat.tried_us = beat_due_us - self.heartbeat.timers.interval_us
+
+    def beat_answered(self, call: Call, response: Any) -> None:
+        self.membership.beaten(call, response)
 
     def pause(self) -> None:
         """Nothing more is handed over once the batch at hand is done."""
         if not self.feed.is_suspended:
-            self.settle_accounts()
-            self.break_cycle()
+            self.touch()
             self.feed.suspend()
 
     def rouse_application(self) -> None:
         """There is something for poll()."""
         if self.is_polling and not self.is_frozen:
-            self.settle_accounts()
+            self.touch()
             self._wake()
 
     def thaw(self) -> None:

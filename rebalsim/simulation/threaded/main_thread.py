@@ -297,12 +297,12 @@ class MainThread(Membership):
         call = consumer.call(
             "Heartbeat",
             HeartbeatRequest(member.member_id, member.instance_id, member.generation),
-            self._beaten,
+            self.beaten,
         )
         call.is_quiet = True
         consumer.send(call)
 
-    def _beaten(self, call: Call, response: Any) -> None:
+    def beaten(self, call: Call, response: Any) -> None:
         """The answer to a heartbeat."""
         consumer, member = self.consumer, self.member
         now = self.engine.now
@@ -399,7 +399,6 @@ class MainThread(Membership):
                 return
             if self.errands and self.errands[0] is errand:
                 self.errands.pop(0)
-                consumer.break_cycle()
                 self._done(errand)
                 consumer.rouse_application()
         self.is_calling = False
@@ -418,8 +417,7 @@ class MainThread(Membership):
         """What poll() does for the group: the callbacks that wait for it."""
         consumer = self.consumer
         now = self.engine.now
-        if consumer.feed.cycle is None:
-            consumer.heartbeat.timers.polled_us = now
+        consumer.heartbeat.timers.polled_us = now
         if self.error:
             raise PollFailed(self.error, True)
         is_back, self.is_overdue = self.is_overdue, False
@@ -538,11 +536,18 @@ class MainThread(Membership):
         """The application has nothing to try: all is done here."""
         return False
 
-    def is_quiet(self) -> bool:
+    def is_rested(self) -> bool:
+        """Is nothing left to do but to beat and to commit?"""
         member = self.member
         return (
             member.state is MemberState.STABLE
             and not member.needs_rejoin
             and not self.is_pending
             and not self.errands
+            and not self.is_unassigning
+            and not self.is_calling
+            and not self.is_overdue
+            and not self.error
+            and self.beat_again_us == NEVER
+            and not self.must_join()
         )

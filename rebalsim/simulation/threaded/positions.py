@@ -28,8 +28,6 @@ class OwnPositions(Positions):
     def serve(self) -> None:
         """What has not been asked yet."""
         consumer, feed = self.consumer, self.consumer.feed
-        if feed.cycle is not None:
-            return
         shares = feed.shares.values()
         self.is_missing = False
         resetting = [share for share in shares if share.state == RESETTING and share.call is None]

@@ -86,6 +86,9 @@ class OwnTimers:
             self.timers.due_us = now + within(in_us, self.timers.interval_us) + late_us
             self.plan()
 
+    def disable(self) -> None:
+        """It minds more than beats, and goes on while the group is joined."""
+
     def stop(self) -> None:
         self.bell.off()
 

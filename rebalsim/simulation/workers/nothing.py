@@ -10,7 +10,6 @@ from typing import Any
 class NoFeed:
     """A process that reads no partition."""
 
-    cycle = None
     is_suspended = True
 
     def __init__(self) -> None:
@@ -40,17 +39,17 @@ class NoMetadata:
 class NoConsumer:
     """What is asked of all processes, and is nothing to a worker."""
 
-    is_resting = False  # its beats are real: nothing of it is made up for later
+    skipped = None  # its beats are real: nothing of it is made up for later
     is_polling = True
     is_assigned = True
     pattern = None
     assignors = ()
     slowness = 1.0
 
-    def settle_accounts(self) -> None:
+    def touch(self) -> None:
         """Nothing was slept through."""
 
-    break_cycle = mind = miss_commits = wake_for_business = settle_accounts
+    mind = wake_for_business = touch
 
     def change_pace(self, slowness: float) -> None:
         self.slowness = slowness

@@ -18,7 +18,7 @@ from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.draws import Draw
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
-from rebalsim.simulation.engine import APP, FIRST, SCRIPT
+from rebalsim.simulation.engine import APP, FIRST, RANKS, SCRIPT
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.workers.exactly_once import ExactlyOncePort
 from rebalsim.simulation.workers.lines import WorkerLines
@@ -55,7 +55,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         self.index = index
         self.name = spec.name
         self.group = spec.group
-        self.rank = FIRST + 4 * index
+        self.rank = FIRST + RANKS * index
         self.tell = world.tell
         self.life = 0
         self.is_alive = self.is_frozen = self.is_stopping = False

@@ -1,0 +1,12 @@
+"""Quiet time is skipped here, and nowhere else.
+
+While a client keeps up and its group is settled, every poll, batch, beat and commit follows from
+those before. A client says how things stand (`rebalsim.simulation.standing`); this room works out
+until when nothing can change, and, when somebody touches the client, where it is by then. The
+client goes on from there as if it had played it all. Nothing depends on this room: without it
+everything is played.
+"""
+
+from rebalsim.quiet.skipping import Quiet
+
+__all__ = ["Quiet"]

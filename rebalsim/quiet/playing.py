@@ -1,0 +1,72 @@
+"""A client that skips quiet time and plays the last of it by itself: what repeats is left out, and
+it goes on from an instant at which nothing hangs on what was before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Playing:
+    """Quiet time of one client since it began."""
+
+    __slots__ = ("client", "engine", "since_us")
+
+    beats = True
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.engine = client.engine
+        self.since_us = client.engine.now
+
+    def is_thinkable(self) -> bool:
+        """Can such a client skip at all, as its settings and its records are?"""
+        return True
+
+    def is_possible(self) -> bool:
+        """Will nothing but repetitions happen, as far as one can see?"""
+        raise NotImplementedError
+
+    def is_worth_it(self) -> bool:
+        """Is there enough to leave out?"""
+        raise NotImplementedError
+
+    def may_be_writing(self) -> bool:
+        """May a commit of the application's own be under way at this instant?"""
+        raise NotImplementedError
+
+    @property
+    def commits_each(self) -> bool:
+        """Does the application commit with each batch?"""
+        return self.client.spec.handler.commit not in ("auto", "none")
+
+    def begin(self) -> None:
+        """From now on the client is left alone."""
+        client = self.client
+        client.skipped = self
+        client.fall_silent()
+        if self.commits_each:
+            client.host.silent_writers[client.rank] = client
+
+    def go_on(self) -> None:
+        """The client goes on, as late before the instant that is asked for as it can."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """All up to now, for somebody wants something of it."""
+        client, engine = self.client, self.engine
+        playing: Playing | None = self
+        with engine.apart(self.since_us):
+            while playing is not None:
+                client.skipped = None
+                client.host.silent_writers.pop(client.rank, None)
+                playing.go_on()
+                playing = playing.play_on()
+
+    def play_on(self) -> Playing | None:
+        """It is played up to now, or until it may skip again: as that says then."""
+        while self.engine.step_apart():
+            if self.client.skipped is not None:
+                again: Playing = self.client.skipped
+                return again
+        return None

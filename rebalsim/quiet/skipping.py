@@ -1,0 +1,347 @@
+"""A client skips quiet time: from when all is quiet until somebody touches it, or until something
+is to happen that is no repetition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rebalsim.quiet.clocks import Clock, Tick
+from rebalsim.quiet.committing import Committing
+from rebalsim.quiet.consumer_protocol import playing_of
+from rebalsim.quiet.foretelling import Foretold
+from rebalsim.quiet.idling import Passes
+from rebalsim.quiet.playing import Playing
+from rebalsim.quiet.reading import ClassicReading
+from rebalsim.quiet.rounds import Parked
+from rebalsim.quiet.timeline import (
+    Handed,
+    Moment,
+    Timeline,
+    flight_of,
+    last_empty_us,
+    parked_of,
+    timeline_of,
+)
+from rebalsim.simulation.standing import (
+    ANSWERED,
+    APP,
+    BEAT,
+    NEVER,
+    Flight,
+    Sent,
+    Since,
+    Standing,
+)
+
+WORTH_US = 400_000  # less than this is played
+OFTEN_US = 500_000  # records come so often that one does not wait from one to the next
+SEEN_FOR_US = 5_000_000
+UNTHINKABLE_US = 2_000_000  # so long it is not asked again
+
+
+class Quiet:
+    """Who lets clients skip."""
+
+    __slots__ = ("_foretold", "_plays", "_uneven")
+
+    def __init__(self) -> None:
+        self._foretold: list[Foretold] = []
+        self._uneven: dict[int, int] = {}  # clients whose rounds differ, as seen up to when
+        self._plays: dict[int, int] = {}  # such as found nothing to leave out up to when
+
+    def plays_until(self, client: Any, until_us: int) -> None:
+        """This client plays in full up to then."""
+        self._plays[client.rank] = until_us
+
+    def foretold_on(self, ground: tuple[Any, ...]) -> Foretold:
+        """What is known of periodic commits on this ground."""
+        for found in self._foretold:
+            if found.ground == ground:
+                return found
+        self._foretold.append(Foretold(ground))
+        return self._foretold[-1]
+
+    def lets_skip(self, client: Any) -> bool:
+        """Does this client skip from now on? It is touched when that is over."""
+        link, engine = client.coordinator_link, client.engine
+        if self._plays.get(client.rank, 0) > engine.now:
+            return False
+        is_uneven = engine.is_apart or (link is not None and link.fixed_us < 0)
+        if is_uneven or self._uneven.get(client.rank, 0) > engine.now:
+            return self._lets_read(client)
+        standing: Standing | None = client.standing()
+        if standing is None:
+            return False
+        if standing.is_mixed and standing.next_us - standing.now_us < OFTEN_US:
+            self._uneven[client.rank] = standing.now_us + SEEN_FOR_US
+            return self._lets_read(client)
+        timeline = timeline_of(standing)
+        if standing.commits_each and timeline is not None:
+            return self._lets_play(Committing(client, standing, timeline))
+        until, worth = standing.until_us, WORTH_US
+        if timeline is not None:
+            worth = min(worth, 4 * timeline.shortest_us)
+        else:
+            until = min(until, standing.next_us - 1)
+        if until - standing.now_us < worth:
+            self.plays_until(client, until)
+            return False
+        client.skipped = Skip(client, standing, timeline)
+        client.sleep_through(until)
+        return True
+
+    def _lets_read(self, client: Any) -> bool:
+        engine = client.engine
+        if min(engine.until_us, client.heartbeat.timers.due_us) - engine.now < WORTH_US:
+            return False
+        return client.rests() and self._lets_play(ClassicReading(client))
+
+    def lets_keep_up(self, client: Any) -> bool:
+        """The same for a client of the consumer protocol."""
+        if self._plays.get(client.rank, 0) > client.engine.now:
+            return False
+        return self._lets_play(playing_of(client))
+
+    def _lets_play(self, playing: Playing | None) -> bool:
+        if playing is not None and not playing.is_thinkable():
+            self.plays_until(playing.client, playing.since_us + UNTHINKABLE_US)
+            return False
+        if playing is None or not playing.is_possible() or not playing.is_worth_it():
+            return False
+        playing.begin()
+        return True
+
+
+class Skip:
+    """One client's quiet time, since it began."""
+
+    __slots__ = ("_client", "_standing", "_timeline")
+
+    def __init__(self, client: Any, standing: Standing, timeline: Timeline | None) -> None:
+        self._client = client
+        self._standing = standing
+        self._timeline = timeline
+
+    def end(self) -> None:
+        """It goes on from now as if it had played it all."""
+        client = self._client
+        client.skipped = None
+        client.catch_up(self.by((client.engine.now, client.engine.rank)))
+
+    @property
+    def beats(self) -> bool:
+        """Does it beat in this quiet time?"""
+        return self._standing.beat_due_us < NEVER
+
+    def offset_of(self, share: Any) -> int:
+        """How far a partition has been handed over by now, without an end to the quiet."""
+        timeline, engine = self._timeline, self._client.engine
+        flow = self._standing.flow
+        if timeline is None or not (share.flow is flow or share.flow.is_like(flow)):
+            return int(share.offset)
+        handed = timeline.handed_by((engine.now, engine.rank))
+        return handed.taken.get(share.broker, timeline.count(handed))
+
+    def by(self, moment: Moment) -> Since:
+        """What it did by this moment."""
+        standing, timeline = self._standing, self._timeline
+        beats = Clock(standing, timeline, is_beat=True)
+        commits = Clock(standing, timeline, is_beat=False)
+        beaten, committed = beats.up_to(moment), commits.up_to(moment)
+        handed = timeline.handed_by(moment) if timeline is not None else Handed(0, 0, None, (), {})
+        busy_until = -1
+        if handed.begun:
+            ends = handed.arrived_us + handed.begun[-1].ends_us
+            if (ends, standing.first_rank + APP) >= moment:
+                busy_until = ends
+        since = Since(
+            standing.flow if timeline is not None else None,
+            timeline.count(handed) if timeline is not None else 0,
+            handed.taken,
+            self._flights(handed, moment, beats),
+            standing.poll_began_us,
+            busy_until,
+            standing.polled_us,
+            standing.heard_us,
+            beat_due_us=beats.due_us,
+            looked_us=beaten[-1][0] if beaten else standing.looked_us,
+            commit_due_us=commits.due_us,
+        )
+        self._send(since, beaten, committed, moment)
+        self._pass(since, handed, committed, moment)
+        return since
+
+    # ------------------------------------------------------------------------------------ the data
+
+    def _flights(self, handed: Handed, moment: Moment, beats: Clock) -> list[Flight]:
+        standing, timeline, rank = self._standing, self._timeline, self._standing.first_rank
+        wait = standing.max_wait_us
+        if handed.round is None or timeline is None:
+            found = [flight_of(fetch, 0, moment, rank, wait) for fetch in parked_of(standing)]
+            return sorted(found, key=lambda flight: flight.arrives_us)
+        arrived, played = handed.arrived_us, handed.round
+        read = {broker for batch in handed.begun for broker in batch.brokers}
+        from_us, before = timeline.parked_before(handed)
+        flights: list[Flight] = []
+        waited = {fetch.broker: fetch for fetch in before}
+        for broker, lands in played.answers:
+            if broker in read:
+                continue
+            fetch = waited[broker]
+            period = wait + fetch.again_us
+            since = from_us + fetch.since_us
+            since += max(0, -((since + wait - arrived) // period)) * period
+            came = arrived + lands
+            flight = Flight(broker, since, arrived)
+            if (came, rank + ANSWERED) < moment:
+                flight.lands_us = came
+                flight.is_read = self._is_read(came, moment, beats)
+            flights.append(flight)
+        again = [
+            flight_of(fetch, arrived, moment, rank, wait)
+            for fetch in played.parked
+            if fetch.broker in read
+        ]
+        if busy_free(handed):
+            again.sort(key=lambda flight: flight.arrives_us)
+        return flights + again
+
+    def _is_read(self, came_us: int, moment: Moment, beats: Clock) -> bool:
+        """Was this read though the application was busy: by a thread of the client's own, or by
+        the heartbeat thread at its look?
+        """
+        if self._standing.is_threaded:
+            return True
+        return (self._look_after(came_us, beats), self._standing.first_rank + BEAT) < moment
+
+    def _look_after(self, at_us: int, beats: Clock) -> int:
+        """The heartbeat thread's next look by itself."""
+        tick = self._standing.tick_us
+        looked = beats.due_us - beats.interval_us
+        if looked > at_us or beats.due_us == self._standing.beat_due_us:
+            looked = self._standing.looked_us
+        return looked + tick * max(1, -((looked - at_us) // tick))
+
+    # ------------------------------------------------------------------- beats, commits and passes
+
+    def _send(
+        self, since: Since, beaten: list[Tick], committed: list[Tick], moment: Moment
+    ) -> None:
+        """The last beats and commits, back to the last whose answer was read: what came before
+        it does not matter any more.
+        """
+        standing = self._standing
+        for tick in reversed(beaten):
+            lands = tick[0] + 2 * standing.latency_us
+            sent = Sent(tick[0], tick[1], True, lands)
+            since.sent.append(sent)
+            read = self._read_at(lands, tick[0])
+            if read < moment:
+                sent.is_read = True
+                since.heard_us = max(since.heard_us, read[0])
+                since.polled_us = max(since.polled_us, self._passed(lands, read))
+                break
+        for tick in reversed(committed) if standing.has_offsets else ():
+            sent = Sent(tick[0], tick[1], False, standing.answered_us(tick[0]))
+            since.sent.append(sent)
+            if self._timeline is not None:
+                handed = self._timeline.handed_by((tick[0], tick[1]))
+                sent.handed, sent.taken = self._timeline.count(handed), handed.taken
+            read = self._read_at(sent.lands_us, tick[0])
+            if read < moment:
+                sent.is_read = True
+                since.polled_us = max(since.polled_us, self._passed(sent.lands_us, read))
+                break
+        since.sent.sort(key=lambda one: (one.at_us, one.rank))
+
+    def _read_at(self, lands_us: int, sent_us: int) -> Moment:
+        """When an answer that comes at this instant is read."""
+        rank = self._standing.first_rank
+        free = self._free_at(lands_us)
+        if free < 0 or self._standing.is_threaded:
+            return lands_us, rank + ANSWERED
+        tick = self._standing.tick_us
+        looked = sent_us
+        look = looked + tick * max(1, -((looked - lands_us) // tick))
+        return (look, rank + BEAT) if look < free else (free, rank + APP)
+
+    def _passed(self, lands_us: int, read: Moment) -> int:
+        """The pass of poll() that an answer's coming meant; 0 if it was busy."""
+        return 0 if self._free_at(lands_us) >= 0 else read[0]
+
+    def _free_at(self, at_us: int) -> int:
+        return self._timeline.free_at(at_us) if self._timeline is not None else -1
+
+    def _pass(self, since: Since, handed: Handed, committed: list[Tick], moment: Moment) -> None:
+        """poll()'s own passes: where it began, and where it looked again."""
+        standing = self._standing
+        if standing.is_idle:
+            Passes(standing, since, committed).up_to(moment)
+            return
+        if not standing.is_threaded:
+            for tick in committed:
+                since.polled_us = max(since.polled_us, tick[0])
+            looked = standing.looks_us
+            if (looked, standing.first_rank + APP) < moment and self._free_at(looked) < 0:
+                since.polled_us = max(since.polled_us, looked)
+        played = handed.round
+        if played is None or not handed.begun:
+            self._wait(since, *self._before(handed), moment)
+        elif since.busy_until_us < 0:
+            began = handed.arrived_us + played.ends_us
+            self._wait(since, began, handed.arrived_us, played.parked, moment)
+        else:
+            first = handed.arrived_us + played.begins_us
+            self._wait(since, *self._before(handed), (first, standing.first_rank + ANSWERED))
+            batch = handed.arrived_us + handed.begun[-1].begins_us
+            if batch > first or standing.is_threaded:
+                since.poll_began_us = batch
+                since.polled_us = max(since.polled_us, batch)
+
+    def _before(self, handed: Handed) -> tuple[int, int, tuple[Parked, ...]]:
+        """The poll() in which the last arrival found the application: when it was called, and how
+        the Fetches waited.
+        """
+        if self._timeline is None:
+            return self._standing.poll_began_us, 0, parked_of(self._standing)
+        from_us, parked = self._timeline.parked_before(handed)
+        return self._began_before(handed), from_us, parked
+
+    def _wait(
+        self,
+        since: Since,
+        began_us: int,
+        from_us: int,
+        parked: tuple[Parked, ...],
+        moment: Moment,
+    ) -> None:
+        """poll() waits from then on up to this moment: called again whenever its time is over,
+        and woken by empty answers.
+        """
+        standing, rank = self._standing, self._standing.first_rank
+        timeout = standing.poll_timeout_us
+        times = max(0, moment[0] - began_us) // timeout
+        if times and (began_us + times * timeout, rank + APP) >= moment:
+            times -= 1
+        since.poll_began_us = began_us + times * timeout
+        since.polled_us = max(since.polled_us, since.poll_began_us)
+        for fetch in parked:
+            came = last_empty_us(fetch, from_us, moment, rank, standing.max_wait_us)
+            since.polled_us = max(since.polled_us, came)
+
+    def _began_before(self, handed: Handed) -> int:
+        """When the poll() was called in which the last round found the application."""
+        timeline, standing = self._timeline, self._standing
+        assert timeline is not None
+        began = standing.poll_began_us
+        if handed.rounds > 1:
+            before = timeline.handed_by((handed.arrived_us, standing.first_rank))
+            assert before.round is not None
+            began = before.arrived_us + before.round.ends_us
+        return began
+
+
+def busy_free(handed: Handed) -> bool:
+    """Are all batches of the last round begun?"""
+    return handed.round is not None and len(handed.begun) == len(handed.round.batches)

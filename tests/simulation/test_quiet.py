@@ -1,0 +1,82 @@
+"""Quiet time is skipped in a room of its own: without it everything still runs, and comes to the
+same event by event.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import rebalsim
+from rebalsim.proof.random_stories import random_story
+from rebalsim.proof.seeds import difference
+from rebalsim.scenario.load import load_scenario, story_of
+from rebalsim.simulation.world import play
+from rebalsim.trace.jsonl import lines_for
+
+MINUTE = 60_000_000
+SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
+SIMULATION = Path(rebalsim.__file__).parent / "simulation"
+SHORT = [
+    (path.stem, variant)
+    for path in sorted(SCENARIOS.glob("*.yaml"))
+    for story in [load_scenario(path)]
+    for variant in story.variants
+    if (scenario := story.scenario(variant)).horizon_us <= 3 * MINUTE
+    and len(scenario.groups[0].consumers) <= 12
+]
+
+
+@pytest.mark.parametrize(("name", "variant"), SHORT)
+def test_a_stock_story_comes_to_the_same_whether_quiet_time_is_skipped_or_not(
+    name: str, variant: str
+) -> None:
+    scenario = load_scenario(SCENARIOS / f"{name}.yaml").scenario(variant)
+    scenario = replace(scenario, start="cold")  # an hour before it would be played in full
+    assert difference(play(scenario), play(scenario, plain=True)) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [("scale-out", "cooperative"), ("crash", "eager"), ("stuck-handler", "eager")],
+)
+def test_without_the_quiet_room_a_story_is_played_all_the_same(
+    name: str, variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = replace(load_scenario(name).scenario(variant), start="cold")
+    with_it = list(lines_for(play(scenario)))
+    for module in [module for module in sys.modules if module.startswith("rebalsim.quiet")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "rebalsim.quiet", None)
+    assert list(lines_for(play(scenario))) == with_it
+
+
+def test_a_skipped_run_has_far_fewer_entries_in_its_queue() -> None:
+    from rebalsim.quiet import Quiet
+    from rebalsim.simulation.world import World
+
+    scenario = replace(load_scenario("scale-out").scenario("eager"), start="cold")
+    worlds = [World(scenario, 1, is_wire=False, drive=None, quiet=q) for q in (None, Quiet())]
+    for world in worlds:
+        world.play()
+    assert worlds[0].engine.entries > 20 * worlds[1].engine.entries
+
+
+def test_no_client_knows_how_quiet_time_is_skipped() -> None:
+    knowing = [
+        path.name
+        for path in SIMULATION.rglob("*.py")
+        if "rebalsim.quiet" in path.read_text("utf-8") and path.name != "world.py"
+    ]
+    assert knowing == ["standing.py"] or knowing == []
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("seed", range(7_000_000, 7_000_050))
+def test_a_random_story_comes_to_the_same(seed: int) -> None:
+    story = story_of(random_story(seed).encode(), f"story {seed}").check()
+    scenario = story.scenario()
+    assert difference(play(scenario), play(scenario, plain=True)) == ""
