@@ -35,16 +35,11 @@ class Committing(Playing):
         self._first = self._flow.count(self.since_us)
 
     def is_possible(self) -> bool:
-        """Is every beat heard, and noticed by the application or at a look of the thread's own,
-        whoever reads what comes?
-        """
+        """Is every beat heard, and are all commits answered before the next record comes?"""
         standing, alike = self._standing, self._timeline.alike
         if alike.batches[-1].handled_us + self._answered_us(alike) >= self._timeline.shortest_us:
             return False
-        looks = -(-standing.interval_us // max(1, standing.tick_us)) * standing.tick_us
-        return standing.until_us >= NEVER and (
-            standing.is_threaded or bool(looks - standing.interval_us > standing.beat_late_us)
-        )
+        return standing.until_us >= NEVER
 
     def _answered_us(self, played: Round) -> int:
         """So long after a batch the commits of all are answered: one after the other, as they go

@@ -164,7 +164,7 @@ class HeartbeatThread:
         elif self._poll_has_expired(now):
             self._expire(now)
             return
-        elif now >= (self.next_us() if consumer.is_polling else timers.due_us):
+        elif now >= self.next_us():  # a look that only something to read called for may be sooner
             self.beat()
             if consumer.inbox:  # after a beat the next turn comes at once
                 consumer.read_once()
