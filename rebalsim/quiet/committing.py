@@ -34,12 +34,15 @@ class Committing(Playing):
         self._fetches = list(client.feed.flying.values())
         self._first = self._flow.count(self.since_us)
 
+    def is_thinkable(self) -> bool:
+        """Are all commits answered before the next record comes?"""
+        alike = self._timeline.alike
+        ends_us = alike.batches[-1].handled_us + self._answered_us(alike)
+        return ends_us < self._timeline.shortest_us
+
     def is_possible(self) -> bool:
-        """Is every beat heard, and are all commits answered before the next record comes?"""
-        standing, alike = self._standing, self._timeline.alike
-        if alike.batches[-1].handled_us + self._answered_us(alike) >= self._timeline.shortest_us:
-            return False
-        return standing.until_us >= NEVER
+        """Is every beat heard?"""
+        return self._standing.until_us >= NEVER
 
     def _answered_us(self, played: Round) -> int:
         """So long after a batch the commits of all are answered: one after the other, as they go

@@ -13,6 +13,7 @@ from rebalsim.quiet.foretelling import Foretold
 from rebalsim.quiet.idling import Passes
 from rebalsim.quiet.playing import Playing
 from rebalsim.quiet.reading import ClassicReading
+from rebalsim.quiet.recurrence import Recurring
 from rebalsim.quiet.rounds import Parked
 from rebalsim.quiet.timeline import (
     Handed,
@@ -43,12 +44,16 @@ UNTHINKABLE_US = 2_000_000  # so long it is not asked again
 class Quiet:
     """Who lets clients skip."""
 
-    __slots__ = ("_foretold", "_plays", "_uneven")
+    __slots__ = ("_foretold", "_plays", "_repeats", "_uneven", "_unlike", "recurring")
 
     def __init__(self) -> None:
         self._foretold: list[Foretold] = []
-        self._uneven: dict[int, int] = {}  # clients whose rounds differ, as seen up to when
-        self._plays: dict[int, int] = {}  # such as found nothing to leave out up to when
+        # clients, and up to when it was seen that …
+        self._uneven: dict[int, int] = {}  # … their rounds differ
+        self._repeats: dict[int, int] = {}  # … they fit no form, but may repeat themselves
+        self._unlike: dict[int, int] = {}  # … they never will
+        self._plays: dict[int, int] = {}  # … there is nothing to leave out
+        self.recurring: dict[int, Recurring] = {}  # whose past is played now, and compared
 
     def plays_until(self, client: Any, until_us: int) -> None:
         """This client plays in full up to then."""
@@ -62,30 +67,52 @@ class Quiet:
         self._foretold.append(Foretold(ground))
         return self._foretold[-1]
 
+    def lets_repeat(self, client: Any) -> bool:
+        """A poll() begins: does this client rest from here on, and what repeats is played once?"""
+        engine, rank = client.engine, client.rank
+        if engine.is_apart:
+            recurring = self.recurring.get(rank)
+            if recurring is not None:
+                recurring.passes()
+            return False
+        now = engine.now
+        if (
+            (not client.feed.buffer and not client.inbox and self._repeats.get(rank, 0) <= now)
+            or self._plays.get(rank, 0) > now
+            or self._unlike.get(rank, 0) > now
+            or not client.feed.shares
+        ):
+            return False
+        return self._lets_play(Recurring(client), self._unlike)
+
     def lets_skip(self, client: Any) -> bool:
         """Does this client skip from now on? It is touched when that is over."""
-        link, engine = client.coordinator_link, client.engine
-        if self._plays.get(client.rank, 0) > engine.now:
+        link, engine, rank = client.coordinator_link, client.engine, client.rank
+        if self._plays.get(rank, 0) > engine.now or self._repeats.get(rank, 0) > engine.now:
             return False
         is_uneven = engine.is_apart or (link is not None and link.fixed_us < 0)
-        if is_uneven or self._uneven.get(client.rank, 0) > engine.now:
+        if is_uneven or self._uneven.get(rank, 0) > engine.now:
             return self._lets_read(client)
         standing: Standing | None = client.standing()
         if standing is None:
             return False
-        if standing.is_mixed and standing.next_us - standing.now_us < OFTEN_US:
-            self._uneven[client.rank] = standing.now_us + SEEN_FOR_US
+        comes_often = standing.next_us - standing.now_us < OFTEN_US
+        if standing.is_mixed and comes_often:
+            self._uneven[rank] = standing.now_us + SEEN_FOR_US
             return self._lets_read(client)
         timeline = timeline_of(standing)
         if standing.commits_each and timeline is not None:
-            return self._lets_play(Committing(client, standing, timeline))
+            return self._lets_play(Committing(client, standing, timeline), self._repeats)
         until, worth = standing.until_us, WORTH_US
         if timeline is not None:
             worth = min(worth, 4 * timeline.shortest_us)
         else:
             until = min(until, standing.next_us - 1)
         if until - standing.now_us < worth:
-            self.plays_until(client, until)
+            if timeline is None and comes_often:
+                self._repeats[rank] = standing.now_us + UNTHINKABLE_US
+            else:
+                self.plays_until(client, until)
             return False
         client.skipped = Skip(client, standing, timeline)
         client.sleep_through(until)
@@ -95,19 +122,20 @@ class Quiet:
         engine = client.engine
         if min(engine.until_us, client.heartbeat.timers.due_us) - engine.now < WORTH_US:
             return False
-        return client.rests() and self._lets_play(ClassicReading(client))
+        return client.rests() and self._lets_play(ClassicReading(client), self._repeats)
 
     def lets_keep_up(self, client: Any) -> bool:
         """The same for a client of the consumer protocol."""
         if self._plays.get(client.rank, 0) > client.engine.now:
             return False
-        return self._lets_play(playing_of(client))
+        playing = playing_of(client)
+        return playing is not None and self._lets_play(playing, self._plays)
 
-    def _lets_play(self, playing: Playing | None) -> bool:
-        if playing is not None and not playing.is_thinkable():
-            self.plays_until(playing.client, playing.since_us + UNTHINKABLE_US)
+    def _lets_play(self, playing: Playing, else_seen: dict[int, int]) -> bool:
+        if not playing.is_thinkable():
+            else_seen[playing.client.rank] = playing.since_us + UNTHINKABLE_US
             return False
-        if playing is None or not playing.is_possible() or not playing.is_worth_it():
+        if not playing.is_possible() or not playing.is_worth_it():
             return False
         playing.begin()
         return True

@@ -99,6 +99,8 @@ class Consumer(Handling):
         membership = self.membership
         records: int
         self.deadline_us = engine.now + self.spec.handler.poll_timeout_us
+        if self.quiet is not None and self.quiet.lets_repeat(self):
+            yield self.nudge
         while True:
             if self.inbox:
                 self.read()

@@ -252,6 +252,10 @@ class Fetching:
         leaves = fetch.leaves_us
         latency = self.consumer.link(fetch.broker).latency_us(leaves)
         fetch.lands_us = max(self.engine.now, leaves + latency + self._longer_us(fetch))
+        self.fly_back(fetch)
+
+    def fly_back(self, fetch: Fetch) -> None:
+        """Its answer is on its way."""
         rank = self.consumer.rank + min(RECORDS + fetch.broker, APP - 1)
         self.engine.at(fetch.lands_us, rank, self.consumer.fetched, fetch)
 

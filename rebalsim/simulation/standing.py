@@ -140,19 +140,25 @@ def rests(consumer: Consumer) -> bool:
     """Is a member in good standing in poll(), with nothing under way but its Fetches, and are its
     beats heard?
     """
-    link, feed, commits = consumer.coordinator_link, consumer.feed, consumer.commits
+    feed = consumer.feed
     return not (
-        consumer.inbox
-        or link is None
+        consumer.inbox or feed.buffer or feed.is_behind or not feed.shares
+    ) and has_good_standing(consumer)
+
+
+def has_good_standing(consumer: Consumer) -> bool:
+    """Is it a member whose beats are heard, of which nobody wants anything, with nothing under way
+    but its Fetches?
+    """
+    link, commits = consumer.coordinator_link, consumer.commits
+    return not (
+        link is None
         or consumer.is_frozen
         or consumer.is_closing
         or consumer.stop_option
         or consumer.hang_us
         or consumer.positions.is_missing
-        or feed.buffer
-        or feed.is_behind
-        or feed.is_suspended
-        or not feed.shares
+        or consumer.feed.is_suspended
         or commits.waiting
         or commits.under_way
         or consumer.spec.handler.poll_timeout_us <= 0
