@@ -236,8 +236,8 @@ class Coordinator:
 
     @property
     def has_written(self) -> bool:
-        """Does no answer wait for the log?"""
-        return self._is_written_us <= self.engine.now
+        """Does no answer wait for the log? In a sleeper's past none did: who writes wakes all."""
+        return self.engine.is_apart or self._is_written_us <= self.engine.now
 
     def leaves_us(self, at_us: int) -> int:
         """When the answer to a usual commit that comes at this instant leaves."""
