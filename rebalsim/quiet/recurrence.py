@@ -9,7 +9,7 @@ it is left out. Nothing is assumed of what happens meanwhile, but that no chance
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.quiet.playing import Playing
@@ -27,6 +27,15 @@ RESTS_US = 500_000  # … and is left alone for so long
 Stands = tuple[Any, ...]
 
 
+class Seen(NamedTuple):
+    """A poll(), and what had come and was told by then."""
+
+    at_us: int
+    counts: tuple[int, ...]
+    polled_us: int
+    told: int
+
+
 class Recurring(Playing):
     """Quiet time of a classic client that plays what repeats just once."""
 
@@ -36,7 +45,7 @@ class Recurring(Playing):
         super().__init__(client)
         self._rank = client.engine.rank
         self._flying: list[Any] = []
-        self._seen: dict[Stands, tuple[int, tuple[int, ...], int]] = {}
+        self._seen: dict[Stands, Seen] = {}
         self._looks_from_us = 0
         shares = client.feed.shares.values()
         kinds = kinds_of([share.flow for share in shares])
@@ -57,8 +66,7 @@ class Recurring(Playing):
         client, feed = self.client, self.client.feed
         cluster, now = client.world.scenario.cluster, self.since_us
         return bool(
-            not client.spec.habits.runs_itself
-            and client.spec.handler.poll_timeout_us > 0
+            client.spec.handler.poll_timeout_us > 0
             and feed.costs_alike
             and not client.config.client_rack
             and client.coordinator_link is not None
@@ -150,18 +158,17 @@ class Recurring(Playing):
         if now < self._looks_from_us or client.calls:
             return
         stands = self._stands()
+        polled_us = client.heartbeat.timers.polled_us
         counts = tuple([flow.count(now) for flow in self._kinds])
-        told = len(client.world.events)
-        found = self._seen.get(stands)
-        if found is not None and found[2] == told:
-            if self._leap(now - found[0], [a - b for a, b in zip(counts, found[1], strict=True)]):
-                self._seen.clear()
-                return
-        elif len(self._seen) >= MOST_SEEN:
+        seen = Seen(now, counts, polled_us, len(client.world.events))
+        before = self._seen.get(stands)
+        if before is None and len(self._seen) >= MOST_SEEN:
             self._seen.clear()
             self._looks_from_us = now + TRIES_AGAIN_US
-            return
-        self._seen[stands] = (now, counts, told)
+        elif before is not None and before.told == seen.told and self._leap(before, seen):
+            self._seen.clear()
+        else:
+            self._seen[stands] = seen
 
     def _stands(self) -> Stands:
         """All that decides what happens next: positions from what has come, instants from now."""
@@ -227,21 +234,22 @@ class Recurring(Playing):
         """When its session ends: each of its commits puts that off."""
         return int(self.client.host.session_ends_us(self.client.member.member_id))
 
-    def _leap(self, period_us: int, brings: list[int]) -> bool:
+    def _leap(self, before: Seen, seen: Seen) -> bool:
         """Over as many repetitions as fit in before something of its own is due."""
         client, now = self.client, self.engine.now
-        commits, beats = client.commits, client.heartbeat
-        until = min(
-            self.engine.until_us,
-            beats.next_us(),
-            commits.due_us if commits.is_auto else NEVER,
-        )
+        period_us = now - before.at_us
+        brings = [late - early for late, early in zip(seen.counts, before.counts, strict=True)]
+        polls_us = seen.polled_us - before.polled_us  # its poll timer is reset each time, or never
+        until = min(self.engine.until_us, client.next_own_us())
         times = (until - 1 - now) // period_us
-        if times <= 0 or not self._come_alike(period_us, brings, times):
+        if times <= 0 or polls_us not in (0, period_us):
             return times <= 0  # there is nothing more to find before that is over
+        if not self._come_alike(period_us, brings, times):
+            return False
         by_us = times * period_us
         session_us = self._session_us() + by_us
         self.engine.leap(now + by_us, self.engine.rank)
+        client.heartbeat.timers.polled_us += times * polls_us
         self._shift(by_us, [times * brought for brought in brings])
         if self.commits_each:
             self._commit(session_us)
@@ -265,7 +273,7 @@ class Recurring(Playing):
     def _shift(self, by_us: int, by_records: list[int]) -> None:
         """The client stands as it did, so much later."""
         client, feed = self.client, self.client.feed
-        timers, kind_of = client.heartbeat.timers, self._kind_of
+        kind_of = self._kind_of
         before_us = self.engine.now - by_us
 
         def onward(share: Any, offset: int) -> int:
@@ -288,7 +296,6 @@ class Recurring(Playing):
                 link.busy_us += by_us
         client.deadline_us += by_us
         client.busy_until_us += by_us
-        timers.polled_us += by_us
         feed.handed_us += by_us
         client.alarm.forget()
         client.heartbeat.bell.clock.forget()

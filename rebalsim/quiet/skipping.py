@@ -38,13 +38,14 @@ from rebalsim.simulation.standing import (
 WORTH_US = 400_000  # less than this is played
 OFTEN_US = 500_000  # records come so often that one does not wait from one to the next
 SEEN_FOR_US = 5_000_000
+MANY_WAITS = 16
 UNTHINKABLE_US = 2_000_000  # so long it is not asked again
 
 
 class Quiet:
     """Who lets clients skip."""
 
-    __slots__ = ("_foretold", "_plays", "_repeats", "_uneven", "_unlike", "recurring")
+    __slots__ = ("_foretold", "_plays", "_repeats", "_uneven", "_unlike", "_waited", "recurring")
 
     def __init__(self) -> None:
         self._foretold: list[Foretold] = []
@@ -52,6 +53,7 @@ class Quiet:
         self._uneven: dict[int, int] = {}  # … their rounds differ
         self._repeats: dict[int, int] = {}  # … they fit no form, but may repeat themselves
         self._unlike: dict[int, int] = {}  # … they never will
+        self._waited: dict[int, tuple[int, int]] = {}  # since when, and how often
         self._plays: dict[int, int] = {}  # … there is nothing to leave out
         self.recurring: dict[int, Recurring] = {}  # whose past is played now, and compared
 
@@ -95,6 +97,7 @@ class Quiet:
             return self._lets_read(client)
         standing: Standing | None = client.standing()
         if standing is None:
+            self._waits_on(client)
             return False
         comes_often = standing.next_us - standing.now_us < OFTEN_US
         if standing.is_mixed and comes_often:
@@ -117,6 +120,16 @@ class Quiet:
         client.skipped = Skip(client, standing, timeline)
         client.sleep_through(until)
         return True
+
+    def _waits_on(self, client: Any) -> None:
+        """It waits once more without being quiet: where that goes on, it may repeat itself."""
+        since_us, times = self._waited.get(client.rank, (client.engine.now, 0))
+        if times < MANY_WAITS:
+            self._waited[client.rank] = since_us, times + 1
+            return
+        del self._waited[client.rank]
+        if client.engine.now - since_us < MANY_WAITS * OFTEN_US:
+            self._repeats[client.rank] = client.engine.now + UNTHINKABLE_US
 
     def _lets_read(self, client: Any) -> bool:
         engine = client.engine

@@ -218,6 +218,13 @@ class Consumer(Handling):
             and self.blocked_until_us <= self.engine.now
         )
 
+    def next_own_us(self) -> int:
+        """When it does something by itself that its batches do not ask for: a beat, or a periodic
+        commit.
+        """
+        commits = self.commits
+        return min(self.heartbeat.next_us(), commits.due_us if commits.is_auto else NEVER)
+
     def is_back(self, is_in_poll: bool, beat_due_us: int) -> None:
         """After quiet time, for threads that mind more: whether it is in poll(), and when the
         next beat is due.

@@ -112,6 +112,14 @@ class ThreadedConsumer(Consumer):
     def waits_to_join(self) -> bool:
         return super().waits_to_join() and not self.membership.errands
 
+    def next_own_us(self) -> int:
+        beats, commits = self.heartbeat, self.commits
+        return min(
+            beats.timers.due_us + beats.late_us,
+            self.membership.beat_again_us,
+            commits.due_us if commits.is_auto else NEVER,
+        )
+
     def is_back(self, is_in_poll: bool, beat_due_us: int) -> None:
         self.is_in_poll = is_in_poll
         if beat_due_us < NEVER:
