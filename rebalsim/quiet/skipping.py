@@ -33,19 +33,21 @@ from rebalsim.simulation.standing import (
     Sent,
     Since,
     Standing,
+    has_good_standing,
 )
 
 WORTH_US = 400_000  # less than this is played
 OFTEN_US = 500_000  # records come so often that one does not wait from one to the next
 SEEN_FOR_US = 5_000_000
-MANY_WAITS = 16
+MANY_WAITS = 64
+MANY_POLLS = 16
 UNTHINKABLE_US = 2_000_000  # so long it is not asked again
 
 
 class Quiet:
     """Who lets clients skip."""
 
-    __slots__ = ("_foretold", "_plays", "_repeats", "_uneven", "_unlike", "_waited", "recurring")
+    __slots__ = ("_busy", "_foretold", "_plays", "_repeats", "_uneven", "_unlike", "_waited", "recurring")
 
     def __init__(self) -> None:
         self._foretold: list[Foretold] = []
@@ -53,7 +55,8 @@ class Quiet:
         self._uneven: dict[int, int] = {}  # … their rounds differ
         self._repeats: dict[int, int] = {}  # … they fit no form, but may repeat themselves
         self._unlike: dict[int, int] = {}  # … they never will
-        self._waited: dict[int, tuple[int, int]] = {}  # since when, and how often
+        self._busy: dict[int, int] = {}  # how many polls in a row had work at hand
+        self._waited: dict[int, int] = {}  # how often they waited in a row, and were not quiet
         self._plays: dict[int, int] = {}  # … there is nothing to leave out
         self.recurring: dict[int, Recurring] = {}  # whose past is played now, and compared
 
@@ -78,18 +81,24 @@ class Quiet:
                 recurring.passes()
             return False
         now = engine.now
-        if (
-            (not client.feed.buffer and not client.inbox and self._repeats.get(rank, 0) <= now)
-            or self._plays.get(rank, 0) > now
-            or self._unlike.get(rank, 0) > now
-            or not client.feed.shares
-        ):
+        if self._repeats.get(rank, 0) <= now and not self._is_always_busy(client):
+            return False
+        if max(self._plays.get(rank, 0), self._unlike.get(rank, 0)) > now or not client.feed.shares:
             return False
         return self._lets_play(Recurring(client), self._unlike)
+
+    def _is_always_busy(self, client: Any) -> bool:
+        """Was there work at hand for it in so many polls, without a wait between two of them?"""
+        if not client.feed.buffer and not client.inbox:
+            return False
+        times = self._busy.get(client.rank, 0) + 1
+        self._busy[client.rank] = times
+        return times >= MANY_POLLS
 
     def lets_skip(self, client: Any) -> bool:
         """Does this client skip from now on? It is touched when that is over."""
         link, engine, rank = client.coordinator_link, client.engine, client.rank
+        self._busy[rank] = 0
         if self._plays.get(rank, 0) > engine.now or self._repeats.get(rank, 0) > engine.now:
             return False
         is_uneven = engine.is_apart or (link is not None and link.fixed_us < 0)
@@ -113,23 +122,24 @@ class Quiet:
             until = min(until, standing.next_us - 1)
         if until - standing.now_us < worth:
             if timeline is None and comes_often:
-                self._repeats[rank] = standing.now_us + UNTHINKABLE_US
+                self._waits_on(client)
             else:
                 self.plays_until(client, until)
             return False
+        self._waited.pop(rank, None)
         client.skipped = Skip(client, standing, timeline)
         client.sleep_through(until)
         return True
 
     def _waits_on(self, client: Any) -> None:
         """It waits once more without being quiet: where that goes on, it may repeat itself."""
-        since_us, times = self._waited.get(client.rank, (client.engine.now, 0))
-        if times < MANY_WAITS:
-            self._waited[client.rank] = since_us, times + 1
+        if client.feed.is_behind or not client.feed.shares:
             return
-        del self._waited[client.rank]
-        if client.engine.now - since_us < MANY_WAITS * OFTEN_US:
+        times = self._waited.get(client.rank, 0) + 1
+        if times > MANY_WAITS and has_good_standing(client):
             self._repeats[client.rank] = client.engine.now + UNTHINKABLE_US
+            times = 0
+        self._waited[client.rank] = times
 
     def _lets_read(self, client: Any) -> bool:
         engine = client.engine

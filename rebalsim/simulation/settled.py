@@ -104,11 +104,11 @@ def begun(trace: Trace, story: Scenario) -> Trace:
     )
     sooner = _sooner(trace.events, lead_us)
     if not isinstance(trace.events, Ledger):
-        return Trace(header, list(sooner))
+        return Trace(header, list(sooner), trace.work)
     packed = Ledger()
     while piece := list(islice(sooner, PIECE)):
         packed.extend(piece)
-    return Trace(header, packed)
+    return Trace(header, packed, trace.work)
 
 
 def _sooner(events: Iterable[TraceEvent], us: int) -> Iterator[TraceEvent]:
