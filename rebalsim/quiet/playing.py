@@ -62,6 +62,7 @@ class Playing:
                 client.host.silent_writers.pop(client.rank, None)
                 playing.go_on()
                 playing = playing.play_on()
+        client.quiet.compared.pop(client.rank, None)
 
     def play_on(self) -> Playing | None:
         """It is played up to now, or until it may skip again: as that says then."""

@@ -221,6 +221,10 @@ class ClassicReading(Reading):
     def turns_us(self) -> int:
         return 0
 
+    def _resume(self) -> None:
+        super()._resume()
+        self.client.quiet.compare(self.client)
+
     def next_own_us(self) -> int:
         timers, commits = self.client.heartbeat.timers, self.client.commits
         return int(min(timers.due_us, commits.due_us if commits.is_auto else NEVER))

@@ -120,9 +120,8 @@ class Recurring(Playing):
 
     def end(self) -> None:
         client, now = self.client, self.engine.now
-        client.quiet.recurring[client.rank] = self
+        client.quiet.compared[client.rank] = self
         super().end()
-        client.quiet.recurring.pop(client.rank, None)
         if now - self.since_us < SOON_US:
             client.quiet.plays_until(client, now + RESTS_US)
 

@@ -47,7 +47,7 @@ UNTHINKABLE_US = 2_000_000  # so long it is not asked again
 class Quiet:
     """Who lets clients skip."""
 
-    __slots__ = ("_busy", "_foretold", "_plays", "_repeats", "_uneven", "_unlike", "_waited", "recurring")
+    __slots__ = ("_busy", "_foretold", "_plays", "_repeats", "_uneven", "_unlike", "_waited", "compared")
 
     def __init__(self) -> None:
         self._foretold: list[Foretold] = []
@@ -58,7 +58,7 @@ class Quiet:
         self._busy: dict[int, int] = {}  # how many polls in a row had work at hand
         self._waited: dict[int, int] = {}  # how often they waited in a row, and were not quiet
         self._plays: dict[int, int] = {}  # … there is nothing to leave out
-        self.recurring: dict[int, Recurring] = {}  # whose past is played now, and compared
+        self.compared: dict[int, Recurring] = {}  # whose past is played now, poll by poll
 
     def plays_until(self, client: Any, until_us: int) -> None:
         """This client plays in full up to then."""
@@ -76,9 +76,9 @@ class Quiet:
         """A poll() begins: does this client rest from here on, and what repeats is played once?"""
         engine, rank = client.engine, client.rank
         if engine.is_apart:
-            recurring = self.recurring.get(rank)
-            if recurring is not None:
-                recurring.passes()
+            compared = self.compared.get(rank)
+            if compared is not None:
+                compared.passes()
             return False
         now = engine.now
         if self._repeats.get(rank, 0) <= now and not self._is_always_busy(client):
@@ -86,6 +86,13 @@ class Quiet:
         if max(self._plays.get(rank, 0), self._unlike.get(rank, 0)) > now or not client.feed.shares:
             return False
         return self._lets_play(Recurring(client), self._unlike)
+
+    def compare(self, client: Any) -> None:
+        """Its past is played from here on: perhaps it repeats itself."""
+        if client.rank not in self.compared:
+            recurring = Recurring(client)
+            if recurring.is_thinkable():
+                self.compared[client.rank] = recurring
 
     def _is_always_busy(self, client: Any) -> bool:
         """Was there work at hand for it in so many polls, without a wait between two of them?"""
