@@ -196,7 +196,7 @@ def test_a_preview_tells_tasks_first_where_only_connect_is_rolled() -> None:
     assert before.startswith("3") and after.startswith("1 m")
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_a_preview_knows_that_no_live_road_leads_to_the_streams_protocol() -> None:
     variable = "        - {name: SPRING_KAFKA_STREAMS_PROPERTIES_GROUP_PROTOCOL, value: streams}\n"
     told = previewed(STREAMS, STREAMS + variable)
