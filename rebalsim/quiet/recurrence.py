@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 class Recurring(Playing):
     """Quiet time of a classic client that plays what repeats just once."""
 
-    __slots__ = ("_flying", "_kinds", "_kind_of", "_looks_from_us", "_rank", "_seen")
+    __slots__ = ("_flying", "_kind_of", "_kinds", "_looks_from_us", "_rank", "_seen")
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
@@ -72,8 +72,12 @@ class Recurring(Playing):
             and client.coordinator_link is not None
             and client.coordinator_link.fixed_us >= 0
             and all(client.link(broker).fixed_us >= 0 for broker in feed.brokers())
-            and not any(share.partition in client.world.poisons.by_partition for share in self._kind_of)
-            and all(flow.is_even_after(now) or flow.next_after(now) == NEVER for flow in self._kinds)
+            and not any(
+                share.partition in client.world.poisons.by_partition for share in self._kind_of
+            )
+            and all(
+                flow.is_even_after(now) or flow.next_after(now) == NEVER for flow in self._kinds
+            )
             and any(flow.next_after(now) < NEVER for flow in self._kinds)
             and (
                 not self.commits_each
@@ -128,15 +132,15 @@ class Recurring(Playing):
     def go_on(self) -> None:
         client = self.client
         self.engine.rank = self._rank
-        self._fly({id(fetch): copy(fetch) for fetch in self._flying})
+        self._fly({fetch.broker: copy(fetch) for fetch in self._flying})
         client.heartbeat.plan()
         client.nudge.give()
 
     def _fly(self, copies: dict[int, Any]) -> None:
         """These Fetches are under way, in place of those that they are copies of."""
         client, engine, feed = self.client, self.engine, self.client.feed
-        client.inbox = [(call, copies[id(fetch)]) for call, fetch in client.inbox]
-        landed = {id(fetch) for _, fetch in client.inbox}
+        client.inbox = [(call, copies[fetch.broker]) for call, fetch in client.inbox]
+        landed = {fetch.broker for _, fetch in client.inbox}
         feed.flying.clear()
         for fetch in copies.values():
             feed.flying[fetch.broker] = fetch
@@ -144,7 +148,7 @@ class Recurring(Playing):
                 engine.at(fetch.arrives_us, client.rank + ARRIVES, feed.arrives, fetch)
             elif not fetch.is_answered:
                 feed.park(fetch)
-            elif id(fetch) not in landed:
+            elif fetch.broker not in landed:
                 feed.fly_back(fetch)
 
     # ------------------------------------------------------------------------------------- repeating
@@ -207,7 +211,9 @@ class Recurring(Playing):
                         since(fetch.lands_us),
                         fetch.is_answered,
                         tuple([(share.partition, rest(share, at)) for share, at in fetch.asked]),
-                        tuple([(share.partition, rest(share, at), n) for share, at, n in fetch.got]),
+                        tuple(
+                            [(share.partition, rest(share, at), n) for share, at, n in fetch.got]
+                        ),
                     )
                     for fetch in feed.flying.values()
                 ]
@@ -242,7 +248,7 @@ class Recurring(Playing):
         until = min(self.engine.until_us, client.next_own_us())
         times = (until - 1 - now) // period_us
         if times <= 0 or polls_us not in (0, period_us):
-            return times <= 0  # there is nothing more to find before that is over
+            return bool(times <= 0)  # there is nothing more to find before that is over
         if not self._come_alike(period_us, brings, times):
             return False
         by_us = times * period_us
@@ -281,7 +287,7 @@ class Recurring(Playing):
         for share in kind_of:
             share.offset, share.fetched = onward(share, share.offset), onward(share, share.fetched)
         feed.buffer = [_moved(entry, onward(entry.share, 0)) for entry in feed.buffer]
-        copies = {id(fetch): copy(fetch) for fetch in feed.flying.values()}
+        copies = {fetch.broker: copy(fetch) for fetch in feed.flying.values()}
         for fetch in copies.values():
             fetch.arrives_us += by_us
             fetch.leaves_us += by_us

@@ -47,7 +47,16 @@ UNTHINKABLE_US = 2_000_000  # so long it is not asked again
 class Quiet:
     """Who lets clients skip."""
 
-    __slots__ = ("_busy", "_foretold", "_plays", "_repeats", "_uneven", "_unlike", "_waited", "compared")
+    __slots__ = (
+        "_busy",
+        "_foretold",
+        "_plays",
+        "_repeats",
+        "_uneven",
+        "_unlike",
+        "_waited",
+        "compared",
+    )
 
     def __init__(self) -> None:
         self._foretold: list[Foretold] = []

@@ -223,7 +223,7 @@ class Consumer(Handling):
         commit.
         """
         commits = self.commits
-        return min(self.heartbeat.next_us(), commits.due_us if commits.is_auto else NEVER)
+        return int(min(self.heartbeat.next_us(), commits.due_us if commits.is_auto else NEVER))
 
     def is_back(self, is_in_poll: bool, beat_due_us: int) -> None:
         """After quiet time, for threads that mind more: whether it is in poll(), and when the
