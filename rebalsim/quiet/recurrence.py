@@ -8,6 +8,7 @@ it is left out. Nothing is assumed of what happens meanwhile, but that no chance
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -157,21 +158,46 @@ class Recurring(Playing):
         """A poll() begins: as an earlier one did? What lies between them is left out, as often as
         it fits in.
         """
+        found = self._found()
+        if found is not None and self._leap(*found):
+            self._seen.clear()
+
+    def rests_from_here(self) -> bool:
+        """A poll() begins, and nobody sleeps so far: as an earlier one did, so that all repeats from
+        here on and nothing of it is told?
+        """
+        if self._found() is None or not self.is_possible():
+            return False
+        self.since_us, self._rank = self.engine.now, self.engine.rank
+        return True
+
+    def is_of(self, shares: Iterable[Any]) -> bool:
+        """Are these still what it reads?"""
+        return list(self._kind_of) == list(shares)
+
+    def _asks_for_its_own(self) -> bool:
+        """Is all that is under way of partitions that it still reads?"""
+        feed = self.client.feed
+        return all(entry.share in self._kind_of for entry in feed.buffer) and all(
+            share in self._kind_of for fetch in feed.flying.values() for share, _ in fetch.asked
+        )
+
+    def _found(self) -> tuple[Seen, Seen] | None:
+        """An earlier poll() that began as this one does, and this one; nothing was told between."""
         client, now = self.client, self.engine.now
-        if now < self._looks_from_us or client.calls:
-            return
+        if now < self._looks_from_us or client.calls or not self._asks_for_its_own():
+            return None
         stands = self._stands()
-        polled_us = client.heartbeat.timers.polled_us
         counts = tuple([flow.count(now) for flow in self._kinds])
-        seen = Seen(now, counts, polled_us, len(client.world.events))
+        told = len(client.world.events)
+        seen = Seen(now, counts, client.heartbeat.timers.polled_us, told)
         before = self._seen.get(stands)
         if before is None and len(self._seen) >= MOST_SEEN:
             self._seen.clear()
             self._looks_from_us = now + TRIES_AGAIN_US
-        elif before is not None and before.told == seen.told and self._leap(before, seen):
-            self._seen.clear()
-        else:
-            self._seen[stands] = seen
+            return None
+        self._seen[stands] = seen
+        return (before, seen) if before is not None and before.told == told else None
 
     def _stands(self) -> Stands:
         """All that decides what happens next: positions from what has come, instants from now."""

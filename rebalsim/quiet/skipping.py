@@ -55,6 +55,7 @@ class Quiet:
         "_uneven",
         "_unlike",
         "_waited",
+        "_watched",
         "compared",
     )
 
@@ -67,6 +68,7 @@ class Quiet:
         self._busy: dict[int, int] = {}  # how many polls in a row had work at hand
         self._waited: dict[int, int] = {}  # how often they waited in a row, and were not quiet
         self._plays: dict[int, int] = {}  # … there is nothing to leave out
+        self._watched: dict[int, Recurring] = {}  # whose polls are compared while they are awake
         self.compared: dict[int, Recurring] = {}  # whose past is played now, poll by poll
 
     def plays_until(self, client: Any, until_us: int) -> None:
@@ -94,7 +96,18 @@ class Quiet:
             return False
         if max(self._plays.get(rank, 0), self._unlike.get(rank, 0)) > now or not client.feed.shares:
             return False
-        return self._lets_play(Recurring(client), self._unlike)
+        watched = self._watched.get(rank)
+        if watched is None or not watched.is_of(client.feed.shares.values()):
+            watched = self._watched[rank] = Recurring(client)
+            if not watched.is_thinkable():
+                del self._watched[rank]
+                self._unlike[rank] = now + UNTHINKABLE_US
+                return False
+        if not watched.rests_from_here():
+            return False
+        del self._watched[rank]
+        watched.begin()
+        return True
 
     def compare(self, client: Any) -> None:
         """Its past is played from here on: perhaps it repeats itself."""
