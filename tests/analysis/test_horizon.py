@@ -223,7 +223,7 @@ LONG = (
 @pytest.mark.parametrize(
     "why",
     [
-        pytest.param(why, marks=[pytest.mark.plain] if why in LONG else [])
+        pytest.param(why, marks=[pytest.mark.long] if why in LONG else [])
         for why in OVERTURNED_IN_PART
     ],
 )
