@@ -4,6 +4,7 @@ it goes on from an instant at which nothing hangs on what was before.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 
@@ -56,6 +57,7 @@ class Playing:
         """All up to now, for somebody wants something of it."""
         client, engine = self.client, self.engine
         playing: Playing | None = self
+        told_before = len(client.world.events)
         with engine.apart(self.since_us):
             while playing is not None:
                 client.skipped = None
@@ -63,6 +65,7 @@ class Playing:
                 playing.go_on()
                 playing = playing.play_on()
         client.quiet.compared.pop(client.rank, None)
+        _put_in_order(client.world.events, told_before)
 
     def play_on(self) -> Playing | None:
         """It is played up to now, or until it may skip again: as that says then."""
@@ -71,3 +74,16 @@ class Playing:
                 again: Playing = self.client.skipped
                 return again
         return None
+
+
+def _put_in_order(events: list[Any], told_before: int) -> None:
+    """What was told of the past belongs before what others have told since."""
+    if not 0 < told_before < len(events):
+        return
+    first_us = events[told_before].at_us
+    place = bisect_right(events, first_us, 0, told_before, key=_instant)
+    events[place:] = sorted(events[place:], key=_instant)
+
+
+def _instant(event: Any) -> int:
+    return int(event.at_us)

@@ -16,6 +16,7 @@ from rebalsim.simulation.keeping_up import kinds_of
 from rebalsim.simulation.shares import FETCHING, Fetch
 
 WORTH_ROUNDS = 8  # fewer are played
+MOST_ROUNDS = 4  # so many may have come while it was busy, and fit into one batch
 
 
 class Reading(Playing):
@@ -90,7 +91,7 @@ class Reading(Playing):
             and config.fetch_min_bytes <= 1
             and not config.client_rack
             and client.slowness == 1.0
-            and len(self._flowing) <= config.max_poll_records
+            and MOST_ROUNDS * len(self._flowing) <= config.max_poll_records
             and sum([client.world.record_bytes(s.partition.topic) for s in self._flowing])
             <= config.fetch_max_bytes
         )

@@ -178,8 +178,12 @@ class Recurring(Playing):
     def _asks_for_its_own(self) -> bool:
         """Is all that is under way of partitions that it still reads?"""
         feed = self.client.feed
-        return all(entry.share in self._kind_of for entry in feed.buffer) and all(
-            share in self._kind_of for fetch in feed.flying.values() for share, _ in fetch.asked
+        return (
+            all(call is None for call, _ in self.client.inbox)
+            and all(entry.share in self._kind_of for entry in feed.buffer)
+            and all(
+                share in self._kind_of for fetch in feed.flying.values() for share, _ in fetch.asked
+            )
         )
 
     def _found(self) -> tuple[Seen, Seen] | None:

@@ -138,9 +138,13 @@ class Fetching:
 
     def offset_of(self, share: Share) -> int:
         """How far the partition has been handed over, now or when the share was given up."""
-        skipped = self.consumer.skipped
-        if skipped is not None and self.shares.get(share.partition) is share:
-            return int(skipped.offset_of(share))
+        consumer = self.consumer
+        if (
+            consumer.skipped is not None
+            and consumer.feed is self  # else it is of a former life
+            and self.shares.get(share.partition) is share
+        ):
+            return int(consumer.skipped.offset_of(share))
         return int(share.offset)
 
     # ------------------------------------------------------------------------------------- fetching
