@@ -149,7 +149,9 @@ def test_a_worker_that_is_short_of_memory_costs_its_runs_and_no_more(tmp_path: P
     assert code == 0, err
     rows = rows_in(tmp_path / "a")
     assert {r["partitions"] for r in rows if r["verdict"] == "error"} <= {30000}
-    assert {r["error"] for r in rows if r["verdict"] == "error"} == {"the worker ran out of memory"}
+    # Python may say so, or be gone before it can
+    errors = {r["error"] for r in rows if r["verdict"] == "error"}
+    assert errors and all("ran out of memory" in e or "no worker survived" in e for e in errors)
     assert sum(r["verdict"] != "error" for r in rows) >= 4
     code, _, err = run([*sweep, "--out", str(tmp_path / "b"), "--conf", f"{limit}=150m"])
     assert code == 2 and "continue with --resume" in err and "Traceback" not in err, err
