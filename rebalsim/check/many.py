@@ -21,7 +21,6 @@ from rebalsim.domain.errors import InputError, Problem, ProblemsError
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.verdict import Ending
 from rebalsim.one_run import refuse_what_will_not_fit
-from rebalsim.reports.alarms_told import uncapital
 from rebalsim.reports.check_notes import NO_BUDGETS, judged_over, names_there_are, not_judged_yet
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.load import load_scenario
@@ -140,8 +139,8 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
         notes.append(not_judged_yet(len(waiting)))
     if not story.budgets and not story.expectations:
         if wanted.requires_budgets:
-            return _Case(file, story, None, (story.problem(1, 1, NO_BUDGETS, 1),))
-        notes.append(f"{file}: {uncapital(NO_BUDGETS)}")
+            return _Case(file, story, None, (story.problem(1, 1, NO_BUDGETS.capitalize(), 1),))
+        notes.append(f"{file}: {NO_BUDGETS}")
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants

@@ -17,7 +17,7 @@ NO_BASELINE = (
     "This budget is relative to a baseline, and none is given — `rebalsim check --save-baseline "
     "FILE` writes one, --baseline FILE uses it"
 )
-NO_BUDGETS = 'Has no budgets, so nothing can fail — add budgets: {longest_pause: "<= 30s"}'
+NO_BUDGETS = 'has no budgets, so nothing can fail — add budgets: {longest_pause: "<= 30s"}'
 
 
 def not_in_baseline(key: str, variant: str) -> str:

@@ -258,7 +258,7 @@ def test_a_snapshot_brings_the_loads_back() -> None:
     members = [Claim("a", ("t",)), Claim("b", ("t", "u"))]
     universe = universe_of({"t": 4, "u": 1}, members)
     loads = Loads(universe, members)
-    loads.settle()
+    loads.sort_loads()
     loads.place_free(RackInfo(universe, members, None))
     before = loads.snapshot()
     sizes, owner, queue = list(loads.size), list(loads.owner), list(loads.queue)

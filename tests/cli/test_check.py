@@ -423,7 +423,7 @@ def test_run_on_a_scenario_without_budgets_ends_with_0(repository: Repository) -
     )
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_stock_stories_keep_their_budgets(repository: Repository) -> None:
     stories = Path(__file__).parents[2] / "scenarios"
     assert repository.check(str(stories)) == exits.WITHIN
@@ -445,7 +445,8 @@ def test_an_interrupt_ends_with_130_at_once_and_leaves_no_process(repository: Re
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, err.strip()) == (130, "Interrupted."), out + err
+    assert process.returncode == 130, out + err
+    assert err.strip().splitlines()[-1] == "Interrupted."
     assert time.monotonic() - began < 10
     for _ in range(50):
         try:

@@ -67,7 +67,7 @@ def test_new_alone_is_a_restart_as_it_stands(tmp_path: Path) -> None:
     assert "What differs" not in result.stdout
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_budgets_come_from_annotations_and_a_file_and_end_the_build(tmp_path: Path) -> None:
     new = write(tmp_path / "new.yaml", version=2, annotations='rebalsim.io/longest-pause: "<= 1ms"')
     limits = tmp_path / "limits.yaml"
@@ -101,7 +101,7 @@ spec: {partitions: 9}
     assert "how many partitions each topic has: 9 (" in said
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
     result = preview(
         write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", assignor=COOPERATIVE)
@@ -191,7 +191,7 @@ def test_a_change_of_protocol_is_played_as_a_live_migration(tmp_path: Path) -> N
     assert "a live migration back to the classic protocol" in " ".join(back.stdout.split())
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_what_a_client_or_a_broker_would_not_take_is_refused(tmp_path: Path) -> None:
     new = moved(tmp_path / "new.yaml", "{name: KAFKA_SESSION_TIMEOUT_MS, value: '30000'}")
     result = preview(write(tmp_path / "old.yaml"), new)
@@ -234,14 +234,14 @@ def test_an_autoscaler_at_an_assumed_rate_is_tried_beside_the_deploy(tmp_path: P
     assert "follows a rate that is only assumed" in said and "it would scale" in said
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_an_unchanged_template_restarts_nothing_and_says_so(tmp_path: Path) -> None:
     result = preview(write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", replicas=6))
     assert "so nothing restarts now" in result.stdout.replace("\n    ", " ")
     assert "orders: replicas 4 → 6" in result.stdout
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_a_comment_is_at_most_forty_lines_and_holds_no_html_of_the_files(tmp_path: Path) -> None:
     new = write(tmp_path / "new.yaml", version=2, replicas=9, surge=3)
     result = preview(write(tmp_path / "old.yaml"), new, "--markdown")
@@ -281,7 +281,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize("old", ["git:main", "git:main:deploy", "git:main:deploy/orders.yaml"])
 def test_a_revision_is_read_without_being_checked_out(repository: Path, old: str) -> None:
     result = preview(old, "deploy")

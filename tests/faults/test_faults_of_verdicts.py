@@ -210,7 +210,7 @@ def test_catching_up_that_never_ends_was_kept_until_the_horizon_was_long(
         assert found == code, said
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_run_showed_a_tick_beside_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.yaml").write_text(
         story(**{**OVERLOADED, "replay": "[eager, cooperative]"}), "utf-8"

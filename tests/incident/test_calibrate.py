@@ -67,7 +67,7 @@ def test_faults_are_told_with_their_rates() -> None:
     assert "#   - {kind: hang, about_every: " in text
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_command_writes_what_it_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,7 +40,7 @@ def test_sleeping_through_quiet_times_changes_nothing(seed: int) -> None:
     )
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_hash_seed_changes_nothing() -> None:
     told = set()
     for hash_seed in ("0", "1", "4711"):

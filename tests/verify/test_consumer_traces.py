@@ -109,7 +109,7 @@ def test_seeds_of_jitter_let_races_go_either_way() -> None:
     assert len(seen) > 1
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_command_tells_how_far_it_agrees() -> None:
     finding = traces.verify(FOLDER / "crash-next.json.gz", wire=True)
     assert finding.ok

@@ -51,7 +51,7 @@ def test_generations_and_callbacks_are_those_recorded(name: str) -> None:
     assert result.differing == []
 
 
-@pytest.mark.plain
+@pytest.mark.long
 def test_the_figures() -> None:
     figures = total(judge(document, replayed(document)) for document in map(load, CLASSIC))
     assert figures["recordings"] == len(CLASSIC) >= 9
