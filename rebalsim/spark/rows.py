@@ -119,20 +119,15 @@ def _judged(text: str, level: str, verdict: RunVerdict) -> dict[str, Any]:
         "observed": verdict.observed,
         "limit": verdict.limit,
         "excess": verdict.excess,
-        "verdict": verdict.outcome,
+        "verdict": verdict.outcome.value,  # a text, for Spark knows no enums
     }
 
 
 def overall(judged_: Sequence[Mapping[str, Any]]) -> str:
     """Several verdicts as one; a budget that only warns breaks nothing."""
     verdicts = [j["verdict"] for j in judged_ if j["level"] == "error"]
-    return (
-        Outcome.FAIL
-        if Outcome.FAIL in verdicts
-        else Outcome.INCONCLUSIVE
-        if Outcome.INCONCLUSIVE in verdicts
-        else Outcome.PASS
-    )
+    worst = (Outcome.FAIL, Outcome.INCONCLUSIVE)
+    return next((one.value for one in worst if one in verdicts), Outcome.PASS.value)
 
 
 def pauses_of(analysis: Analysis) -> list[dict[str, Any]]:

@@ -48,5 +48,7 @@ def test_a_store_that_shows_files_late_lacked_all_that_was_written(
     assert code == 0, err
     code, usual, err = run([*sweep, "--out", str(tmp_path / "usual")], timeout=300)
     assert code == 0, err
-    assert said.replace(f"late://{out}", "OUT") == usual.replace(str(tmp_path / "usual"), "OUT")
+    # a long path is broken where the line ends
+    one, other = "".join(said.split()), "".join(usual.split())
+    assert one.replace(f"late://{out}", "OUT") == other.replace(str(tmp_path / "usual"), "OUT")
     assert [r["run"] for r in rows_in(out)] == [r["run"] for r in rows_in(tmp_path / "usual")]
