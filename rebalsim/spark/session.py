@@ -224,6 +224,8 @@ def reason_in(error: BaseException) -> str:
 
 
 def _reason_in(error: BaseException) -> str:
+    if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+        return str(error)  # a file's own failure: what Spark last logged was of something else
     java = getattr(error, "java_exception", None)
     if java is not None:
         cause, seen = java, 0
