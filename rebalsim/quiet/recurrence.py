@@ -106,9 +106,6 @@ class Recurring(Playing):
             and all(client.link(broker).is_clear for broker in feed.brokers())
         )
 
-    def is_worth_it(self) -> bool:
-        return True
-
     def may_be_writing(self) -> bool:
         return self.commits_each
 

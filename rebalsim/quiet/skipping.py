@@ -65,9 +65,9 @@ class Quiet:
         self._uneven: dict[int, int] = {}  # … their rounds differ
         self._repeats: dict[int, int] = {}  # … they fit no form, but may repeat themselves
         self._unlike: dict[int, int] = {}  # … they never will
+        self._plays: dict[int, int] = {}  # … there is nothing to leave out
         self._busy: dict[int, int] = {}  # how many polls in a row had work at hand
         self._waited: dict[int, int] = {}  # how often they waited in a row, and were not quiet
-        self._plays: dict[int, int] = {}  # … there is nothing to leave out
         self._watched: dict[int, Recurring] = {}  # whose polls are compared while they are awake
         self.compared: dict[int, Recurring] = {}  # whose past is played now, poll by poll
 
