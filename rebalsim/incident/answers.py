@@ -8,6 +8,7 @@ from collections import Counter
 from rebalsim.incident.calibrate import FEW, Calibration, drawn
 from rebalsim.incident.growth import partitions_in
 from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.facts import FactKind
 
 _ASK = re.compile(r"^(?P<head>\s*(?P<key>[\w.]+):\s*)(?P<value>.*?)(?P<pad>\s+)# ASK:.*$")
 _LIST = re.compile(r"\[([\w.-]+)\]")
@@ -66,7 +67,11 @@ def _answers(found: Calibration) -> dict[str, tuple[str, str]]:
         name, often = clients.most_common(1)[0]
         answers["client"] = (name, f"{often} consumers in the logs")
     versions = Counter(
-        f.why for s in found.stories for v in s.voices for f in v.facts if f.what == "version"
+        f.why
+        for s in found.stories
+        for v in s.voices
+        for f in v.facts
+        if f.what == FactKind.VERSION
     )
     if versions:
         answers["client_version"] = (f'"{versions.most_common(1)[0][0]}"', "as the logs say")

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rebalsim.trace import events as ev
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.pauses import Pause, pauses_of
-from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.stops import Stop, StopKind
 from rebalsim.worlds.logs.streams import Stream
 from rebalsim.worlds.logs.voices import Voice
 
@@ -55,10 +55,10 @@ class _Book:
 
     def _called(self, e: ev.CallbackBegan) -> None:
         names = tuple(f"{p.topic}-{p.number}" for p in e.partitions)
-        self._voice(e.consumer).facts.append(Fact(e.at_us, e.callback, partitions=names))
+        self._voice(e.consumer).facts.append(Fact(e.at_us, FactKind(e.callback), partitions=names))
 
     def _gone(self, e: ev.ConsumerExited) -> None:
-        how = "killed" if e.how == "killed" else "died"
+        how = StopKind.KILLED if e.how == "killed" else StopKind.DIED
         self.stops.append(Stop(e.at_us, self._voice(e.consumer), how, e.at_us, False))
         self._thawed(e)
         self._returned(e)
@@ -77,14 +77,14 @@ class _Book:
 
     def _expired(self, e: ev.PollExpired) -> None:
         since = e.last_poll_us if e.last_poll_us >= 0 else self.stuck.get(e.consumer, e.at_us)
-        self._noticed(e.consumer, since, "hung", e.at_us)
+        self._noticed(e.consumer, since, StopKind.HUNG, e.at_us)
 
     def _removed(self, e: ev.MemberRemoved) -> None:
         if e.why not in _NOTICED_BY:
             return
-        for since, how in ((self.frozen, "frozen"), (self.stuck, "hung")):
+        for since, how in ((self.frozen, StopKind.FROZEN), (self.stuck, StopKind.HUNG)):
             if e.consumer in since:
                 self._noticed(e.consumer, since.pop(e.consumer), how, e.at_us)
 
-    def _noticed(self, consumer: str, since_us: int, how: str, at_us: int) -> None:
+    def _noticed(self, consumer: str, since_us: int, how: StopKind, at_us: int) -> None:
         self.stops.append(Stop(since_us, self._voice(consumer), how, at_us, True))

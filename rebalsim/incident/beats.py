@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rebalsim.incident.lives import Life
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.measured import (
     ACKNOWLEDGED,
     USUAL_MS,
@@ -22,16 +22,18 @@ from rebalsim.worlds.logs.measured import (
 )
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.stops import StopKind
+from rebalsim.worlds.logs.triggers import TriggerKind
 from rebalsim.worlds.logs.voices import Voice
 
 NEW_MS = 5_000  # the brokers' default for the consumer protocol
 ANSWER_US = 3_000  # from a beat's leaving to its answer's being read
 NOTICED_US = 1_000_000  # from a session's end to what is made of it
-SILENT = ("killed", "frozen")
+SILENT = (StopKind.KILLED, StopKind.FROZEN)
 CLEAR_US = 15_000
 LATE_US = 150_000  # so late a beat may be on a busy machine
-_ACTS = ("revoked", "asking", "lost")
-_SETTLED = ("joined", "synced", "assigned")
+_ACTS = (FactKind.REVOKED, FactKind.ASKING, FactKind.LOST)
+_SETTLED = (FactKind.JOINED, FactKind.SYNCED, FactKind.ASSIGNED)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -67,7 +69,7 @@ def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[Beat]:
 
 def is_of_consumer_protocol(voice: Voice, story: GroupStory) -> bool:
     """Whether its client says so, or its group knows nothing else."""
-    is_told = any(f.what in ("state", "epoch") for f in voice.facts)
+    is_told = any(f.what in (FactKind.STATE, FactKind.EPOCH) for f in voice.facts)
     return is_told or (bool(story.rounds) and all(r.is_epoch for r in story.rounds))
 
 
@@ -102,9 +104,9 @@ def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
     until = r.joined_us if r.joined_us >= 0 else r.over_us
     if until < 0 or not life.begin_us < r.begin_us <= until < life.end_us:
         return -1
-    heard = (f.at_us for f in facts if f.what == "heard" and r.begin_us <= f.at_us <= until)
+    heard = (f.at_us for f in facts if f.what == FactKind.HEARD and r.begin_us <= f.at_us <= until)
     found = next(heard, -1)
-    if found >= 0 or any(f.what == "heard" for f in facts):
+    if found >= 0 or any(f.what == FactKind.HEARD for f in facts):
         return found
     if r.late_how == "joined" and r.late_member in life.voice.ids:
         return max(r.begin_us, until - ANSWER_US)
@@ -150,7 +152,7 @@ def guessed_session_us(story: GroupStory, every: int) -> int:
     """The session timeout of a classic group of which no log tells it: the least silence that ended
     one, in whole seconds; −1 where none did.
     """
-    ended = {r.begin_us for r in story.rounds if r.trigger.kind == "session-timeout"}
+    ended = {r.begin_us for r in story.rounds if r.trigger.kind == TriggerKind.SESSION_TIMEOUT}
     silent = [
         s.noticed_us - s.at_us
         for s in story.stops

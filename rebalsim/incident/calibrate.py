@@ -14,9 +14,10 @@ from rebalsim.incident.disturbance import last_us
 from rebalsim.incident.lives import lives_of
 from rebalsim.incident.replay import Held, hold
 from rebalsim.incident.took import waits_us
-from rebalsim.worlds.logs.facts import CALLS
+from rebalsim.worlds.logs.facts import CALLS, FactKind
 from rebalsim.worlds.logs.measured import Measured, beats_apart_ms, measure
 from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.stops import StopKind
 
 MANY = 5  # samples from which on their spread is told, too
 FEW = 3  # samples below which a measurement is told, and no distribution drawn from it
@@ -58,7 +59,7 @@ def measured_in(stories: Sequence[GroupStory]) -> Measured:
     found = measure(stories)
     for story in stories:
         for life in lives_of(story):
-            for us in waits_us(life, "assigned", story.rounds):
+            for us in waits_us(life, FactKind.ASSIGNED, story.rounds):
                 found.add("before_assigned", us)
     return found
 
@@ -132,7 +133,7 @@ def _settings(measured: Measured) -> list[str]:
     return [line for lines in rooms.values() for line in lines]
 
 
-def _call(measured: Measured, what: str) -> str:
+def _call(measured: Measured, what: FactKind) -> str:
     """One of the listener's calls: what passed before it, and what it took."""
     parts, counts = [], []
     for name, key in ((f"before_{what}", "before"), (f"on_{what}", "fixed")):
@@ -183,7 +184,7 @@ def _struck(found: Calibration) -> dict[str, list[int]]:
     """How long each fault lasted, as far as logs tell: silences to their being noticed, cuts to the
     coordinator's being found again.
     """
-    kinds = {"freeze": "frozen", "crash": "killed", "hang": "hung"}
+    kinds = {"freeze": StopKind.FROZEN, "crash": StopKind.KILLED, "hang": StopKind.HUNG}
     stops = [s for story in found.stories for s in story.stops]
     struck = {
         kind: [max(0, s.noticed_us - s.at_us) for s in stops if s.how == how]

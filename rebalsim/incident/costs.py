@@ -9,12 +9,12 @@ from typing import Protocol
 
 from rebalsim.incident.lives import Life
 from rebalsim.incident.took import assignments_us, in_turn, revocations_us, waits_us
-from rebalsim.worlds.logs.facts import CALLS
+from rebalsim.worlds.logs.facts import CALLS, FactKind
 from rebalsim.worlds.logs.measured import NOTICEABLE_US, Measured, measure
 from rebalsim.worlds.logs.observation import GroupStory
 
 # what follows an assigned callback waits for offsets, too: the quickest ones tell the cost
-SHARES = {"revoked": 0.5, "assigned": 0.1, "lost": 0.5}
+SHARES = {FactKind.REVOKED: 0.5, FactKind.ASSIGNED: 0.1, FactKind.LOST: 0.5}
 
 
 class Costs(Protocol):
@@ -23,10 +23,10 @@ class Costs(Protocol):
     def assignment(self) -> str:
         """The group's assignments."""
 
-    def call(self, life: Life, what: str) -> str:
+    def call(self, life: Life, what: FactKind) -> str:
         """A listener's calls of one kind."""
 
-    def before(self, life: Life, what: str) -> str:
+    def before(self, life: Life, what: FactKind) -> str:
         """What passes before them."""
 
 
@@ -45,13 +45,13 @@ class AsObserved:
     def assignment(self) -> str:
         return in_turn(assignments_us(self.story))
 
-    def call(self, life: Life, what: str) -> str:
-        if what == "revoked":
+    def call(self, life: Life, what: FactKind) -> str:
+        if what == FactKind.REVOKED:
             return in_turn(revocations_us(life, self.story.rounds))
         return self.usual.call(life, what)
 
-    def before(self, life: Life, what: str) -> str:
-        return in_turn(waits_us(life, what, self.story.rounds)) if what != "lost" else ""
+    def before(self, life: Life, what: FactKind) -> str:
+        return in_turn(waits_us(life, what, self.story.rounds)) if what != FactKind.LOST else ""
 
 
 @dataclass(slots=True)
@@ -64,11 +64,11 @@ class AsMeasured:
         cost = self.measured.at("assignment", 0.5)
         return f"{cost // 1_000}ms" if cost >= 2_000 else ""
 
-    def call(self, life: Life, what: str) -> str:
+    def call(self, life: Life, what: FactKind) -> str:
         usual = self.measured.at(f"on_{what}", SHARES[what])
         return f"{usual // 1_000}ms" if usual >= NOTICEABLE_US else ""
 
-    def before(self, life: Life, what: str) -> str:
+    def before(self, life: Life, what: FactKind) -> str:
         usual = self.measured.at(f"before_{what}", 0.5)
         return f"{usual // 1_000}ms" if usual >= NOTICEABLE_US // 10 else ""
 

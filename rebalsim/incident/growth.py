@@ -11,6 +11,7 @@ from rebalsim.incident.lives import Life
 from rebalsim.worlds.logs.facts import CALLS, Fact
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.triggers import TriggerKind
 
 BEFORE_US = 5_000  # so long before the group moved, its topics had grown
 
@@ -49,7 +50,8 @@ def growths_of(story: GroupStory, lives: Sequence[Life]) -> list[Growth]:
 
 def _changes(story: GroupStory) -> list[Round]:
     return sorted(
-        (r for r in story.rounds if r.trigger.kind == "topic-change"), key=lambda r: r.begin_us
+        (r for r in story.rounds if r.trigger.kind == TriggerKind.TOPIC_CHANGE),
+        key=lambda r: r.begin_us,
     )
 
 

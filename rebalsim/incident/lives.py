@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs.adoption import stem_of
 from rebalsim.worlds.logs.coarse_times import is_coarse
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
-from rebalsim.worlds.logs.stops import LONG_CLOSE_US, Stop
+from rebalsim.worlds.logs.stops import LONG_CLOSE_US, Stop, StopKind
+from rebalsim.worlds.logs.triggers import TriggerKind
 from rebalsim.worlds.logs.voices import Voice
 
 BEFORE_JOIN_US = 30_000  # from a warm process's first poll to its JoinGroup
@@ -58,9 +59,9 @@ def lives_of(story: GroupStory) -> list[Life]:
     found = []
     begins = [r.begin_us for r in story.rounds]
     barriers = {r.generation: r.joined_us for r in story.rounds if r.joined_us >= 0}
-    failed = {f.member for f in story.coordinator if f.what == "failed"}
+    failed = {f.member for f in story.coordinator if f.what == FactKind.FAILED}
     for voice in story.voices:
-        deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == "killed"]
+        deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == StopKind.KILLED]
         mine = _lives(voice, deaths)
         if mine and mine[-1].end_us == NEVER:
             mine[-1].end_us = _left_us(mine[-1], story.rounds)
@@ -81,29 +82,29 @@ def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
     is_open = is_in = has_expired = False
     left_us = NEVER
     for f in voice.facts:
-        is_other = f.what == "started" or any(
+        is_other = f.what == FactKind.STARTED or any(
             found and found[-1].begin_us < us < f.at_us for us in deaths
         )
-        if is_open and (is_other or (f.what == "asking" and left_us < f.at_us)):
+        if is_open and (is_other or (f.what == FactKind.ASKING and left_us < f.at_us)):
             found[-1].end_us = min(found[-1].end_us, f.at_us, left_us)
             is_open = False
-        if f.what in ("poll-expired", "started", "joined"):
-            has_expired = f.what == "poll-expired"
-        if f.what in ("asking", "state", "epoch") and not is_open:
-            if f.what == "state" and not f.why.endswith(">JOINING"):
+        if f.what in (FactKind.POLL_EXPIRED, FactKind.STARTED, FactKind.JOINED):
+            has_expired = f.what == FactKind.POLL_EXPIRED
+        if f.what in (FactKind.ASKING, FactKind.STATE, FactKind.EPOCH) and not is_open:
+            if f.what == FactKind.STATE and not f.why.endswith(">JOINING"):
                 continue
             found.append(Life("", voice, f.at_us, joins_us=f.at_us))
             is_open, is_in, left_us = True, False, NEVER
-        elif f.what == "asking" and not is_in:
+        elif f.what == FactKind.ASKING and not is_in:
             found[-1].joins_us = f.at_us  # again, with the member id that it was given
-        elif f.what in ("joined", "assigned"):
+        elif f.what in (FactKind.JOINED, FactKind.ASSIGNED):
             is_in = True
-        elif f.what == "leaving" and not has_expired:
+        elif f.what == FactKind.LEAVING and not has_expired:
             left_us = f.at_us
-        elif f.what == "closed" and is_open and not has_expired:  # else it left, and lives
+        elif f.what == FactKind.CLOSED and is_open and not has_expired:  # else it left, and lives
             found[-1].end_us = f.at_us
             is_open = False
-        if is_open and f.member and not found[-1].member and f.what != "planned":
+        if is_open and f.member and not found[-1].member and f.what != FactKind.PLANNED:
             found[-1].member = f.member
     return found
 
@@ -116,7 +117,7 @@ def _taken_in(life: Life, rounds: Sequence[Round]) -> int:
     begun = (
         r.begin_us - TAKEN_IN_US
         for r in rounds
-        if r.trigger.kind in ("join", "rejoin", "static-rejoin")
+        if r.trigger.kind in (TriggerKind.JOIN, TriggerKind.REJOIN, TriggerKind.STATIC_REJOIN)
         and life.begin_us <= r.begin_us <= until
         and not r.is_guessed
         and life.began(r)
@@ -132,7 +133,7 @@ def _left_us(life: Life, rounds: Sequence[Round]) -> int:
     left = (
         r.begin_us
         for r in rounds
-        if r.trigger.kind == "leave"
+        if r.trigger.kind == TriggerKind.LEAVE
         and life.began(r)
         and r.begin_us >= max(life.begin_us, last - MUCH_US)
     )
@@ -145,16 +146,16 @@ def _strike(
     """What befell it, from the stops that no listener's call explains, and how it ended. `failed`: whose
     sessions ran out, whatever else they said: Kafka Streams closes without leaving its group.
     """
-    has_states = any(f.what == "state" for f in life.voice.facts)
+    has_states = any(f.what == FactKind.STATE for f in life.voice.facts)
     for stop in stops:
-        if stop.how == "killed":
+        if stop.how == StopKind.KILLED:
             goodbye = _said_goodbye(life, stop.at_us)
             at = goodbye if goodbye >= 0 else stop.at_us
             life.blows.append(Blow(at, "leave" if goodbye >= 0 else "crash"))
             return
-        if stop.how == "frozen":
+        if stop.how == StopKind.FROZEN:
             life.blows.append(Blow(stop.at_us, "freeze", _back(life, stop, rounds) - stop.at_us))
-        elif stop.how == "hung":
+        elif stop.how == StopKind.HUNG:
             at = stop.at_us - (BEFORE_BEAT_US if has_states else 0)
             if any(r.begin_us == stop.at_us for r in rounds):
                 at -= BEFORE_BEGIN_US  # known only by its absence: it would have heard, and come
@@ -175,11 +176,11 @@ def _said_goodbye(life: Life, until_us: int) -> int:
     for f in _facts(life):
         if f.at_us > until_us:
             break
-        if f.what in ("joined", "assigned") or f.why.endswith(">JOINING"):
+        if f.what in (FactKind.JOINED, FactKind.ASSIGNED) or f.why.endswith(">JOINING"):
             own, leaves = [], False
-        elif f.what == "revoked" or f.why.endswith(LEAVES):
+        elif f.what == FactKind.REVOKED or f.why.endswith(LEAVES):
             own.append(f.at_us)
-            leaves = leaves or f.what == "state"
+            leaves = leaves or f.what == FactKind.STATE
     return min(own) if leaves and own[-1] >= until_us - LONG_CLOSE_US else -1
 
 
@@ -205,14 +206,20 @@ def _tarry(life: Life, barriers: dict[int, int], begins: Sequence[int]) -> None:
     """
     heard = asked = -1
     for f in _facts(life):
-        if f.what == "asking":
+        if f.what == FactKind.ASKING:
             asked = f.at_us
-        elif f.what == "joined" and f.at_us - barriers.get(f.generation, f.at_us) > MUCH_US:
+        elif f.what == FactKind.JOINED and f.at_us - barriers.get(f.generation, f.at_us) > MUCH_US:
             since = max(asked + 100_000, barriers[f.generation] - MUCH_US // 2)
             life.blows.append(Blow(since, "hang", f.at_us - since))
-        if f.what == "heard" and heard < 0:
+        if f.what == FactKind.HEARD and heard < 0:
             heard = f.at_us
-        elif f.what in ("revoked", "asking", "joined", "lost", "assigned"):
+        elif f.what in (
+            FactKind.REVOKED,
+            FactKind.ASKING,
+            FactKind.JOINED,
+            FactKind.LOST,
+            FactKind.ASSIGNED,
+        ):
             is_told = any(b.at_us <= f.at_us <= b.at_us + b.for_us + MUCH_US for b in life.blows)
             if 0 <= heard < f.at_us - MUCH_US and not is_told:
                 # since before the others began: it would have come at its first heartbeat else
@@ -225,7 +232,14 @@ def _back(life: Life, stop: Stop, rounds: Sequence[Round]) -> int:
     """Its first word after it was noticed to be missing; where it then asked to be let in, so late that
     its group moves when it did.
     """
-    shows = ("revoked", "lost", "asking", "back", "thrown-out", "assigned")
+    shows = (
+        FactKind.REVOKED,
+        FactKind.LOST,
+        FactKind.ASKING,
+        FactKind.BACK,
+        FactKind.THROWN_OUT,
+        FactKind.ASSIGNED,
+    )
     for f in life.voice.facts:
         if f.at_us > stop.noticed_us and f.what in shows:
             let_in = (
@@ -233,7 +247,7 @@ def _back(life: Life, stop: Stop, rounds: Sequence[Round]) -> int:
                 for r in rounds
                 if life.began(r)
                 and f.at_us <= r.begin_us <= f.at_us + MUCH_US
-                and r.trigger.kind in ("join", "rejoin")
+                and r.trigger.kind in (TriggerKind.JOIN, TriggerKind.REJOIN)
             )
             return max(f.at_us, next(let_in, f.at_us))
     return stop.noticed_us
@@ -249,7 +263,7 @@ def _goodbye(life: Life, rounds: Sequence[Round]) -> int:
     near = [
         r.begin_us - TAKEN_IN_US
         for r in rounds
-        if r.trigger.kind == "leave"
+        if r.trigger.kind == TriggerKind.LEAVE
         and life.began(r)
         and life.end_us - LONG_CLOSE_US <= r.begin_us <= life.end_us + step
     ]
@@ -257,16 +271,19 @@ def _goodbye(life: Life, rounds: Sequence[Round]) -> int:
         return near[0]
     own: list[int] = []
     for f in _facts(life):
-        if f.what in ("joined", "assigned"):
+        if f.what in (FactKind.JOINED, FactKind.ASSIGNED):
             own = []  # what was before is no part of its close
-        elif f.what in ("revoked", "leaving") and f.at_us >= life.end_us - LONG_CLOSE_US:
+        elif (
+            f.what in (FactKind.REVOKED, FactKind.LEAVING)
+            and f.at_us >= life.end_us - LONG_CLOSE_US
+        ):
             own.append(f.at_us)
     return min(own + near, default=life.end_us)
 
 
 def _left_well(life: Life) -> bool:
     return any(
-        f.what in ("closed", "leaving") and f.at_us >= life.end_us - LONG_CLOSE_US
+        f.what in (FactKind.CLOSED, FactKind.LEAVING) and f.at_us >= life.end_us - LONG_CLOSE_US
         for f in _facts(life)
     )
 

@@ -12,6 +12,7 @@ from rebalsim.incident.lives import Blow, Life
 from rebalsim.incident.spelling import spell_ms, spell_name
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.triggers import TriggerKind
 
 ASKED_US = 10_000  # from being asked to rejoin to its group's first move
 SEEN_US = 2_000  # from a topic's growing to the look at it, where a client was the first to see it
@@ -70,8 +71,8 @@ def _rejoins(story: GroupStory, lives: Sequence[Life], zero: int) -> list[tuple[
     grew = {grown.at_us + BEFORE_US for grown in growths_of(story, lives)}
     found = []
     for r in story.rounds:
-        is_own = r.trigger.kind == "rejoin" or (
-            r.trigger.kind == "topic-change" and r.begin_us not in grew
+        is_own = r.trigger.kind == TriggerKind.REJOIN or (
+            r.trigger.kind == TriggerKind.TOPIC_CHANGE and r.begin_us not in grew
         )
         who = _living(r, lives) if is_own and not r.is_epoch else None
         if who is not None:

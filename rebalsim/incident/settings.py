@@ -10,8 +10,10 @@ from collections import Counter
 from rebalsim.incident.beats import NEW_MS, guessed_session_us, new_session_us
 from rebalsim.scenario.profiles import CLIENTS
 from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.measured import USUAL_MS, beat_ms, classic_beat_ms
 from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.stops import StopKind
 
 KEPT = (
     "session.timeout.ms",
@@ -38,7 +40,7 @@ def is_consumer_group(story: GroupStory) -> bool:
 
 def kafka_of(story: GroupStory) -> str:
     """The version that a client tells of itself, as far as it is played."""
-    told = Counter(f.why for v in story.voices for f in v.facts if f.what == "version")
+    told = Counter(f.why for v in story.voices for f in v.facts if f.what == FactKind.VERSION)
     if not told:
         return ""
     parts = told.most_common(1)[0][0].split(".")
@@ -97,14 +99,15 @@ def _poll_limit(story: GroupStory) -> str:
     """max.poll.interval.ms by what a client says when it is over, by how long it was stuck at most, or by how long
     its group waited for it.
     """
-    expired = [(v, f) for v in story.voices for f in v.facts if f.what == "poll-expired"]
+    expired = [(v, f) for v in story.voices for f in v.facts if f.what == FactKind.POLL_EXPIRED]
     told = Counter(f.amount for _, f in expired if f.amount > 0)
     if told:
         return str(told.most_common(1)[0][0])
     stuck = [
         s.noticed_us - s.at_us
         for s in story.stops
-        if s.how == "hung" and any(v is s.voice and f.at_us == s.noticed_us for v, f in expired)
+        if s.how == StopKind.HUNG
+        and any(v is s.voice and f.at_us == s.noticed_us for v, f in expired)
     ]
     stuck += [
         r.joined_us - r.begin_us
@@ -134,7 +137,9 @@ def _assignors(story: GroupStory) -> str:
         known = [ASSIGNORS[c] for c in classes if c in ASSIGNORS]
         if known:
             return ", ".join(known)
-    chosen = Counter(f.why for v in story.voices for f in v.facts if f.what == "joined" and f.why)
+    chosen = Counter(
+        f.why for v in story.voices for f in v.facts if f.what == FactKind.JOINED and f.why
+    )
     names = [ASSIGNORS.get(name, name) for name, _ in chosen.most_common(1)]
     names = [name for name in names if name in ASSIGNORS.values()]
     return names[0] if names else ""

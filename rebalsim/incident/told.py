@@ -13,6 +13,8 @@ from rebalsim.reports.observed import Name, clock, namer, round_told, why
 from rebalsim.reports.remedies_told import tell_remedy
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration
+from rebalsim.worlds.logs.stops import StopKind
+from rebalsim.worlds.logs.triggers import TriggerKind
 
 MOST, MOST_ROUNDS, MOST_REMEDIES = 5, 12, 3
 NOTHING = "Nothing stood still in these logs, as far as they tell."
@@ -77,12 +79,17 @@ def _unrest(incident: Incident, name: Name) -> str:
 
 def _before(d: Disturbance, kind: str) -> str:
     starts = [
-        p.start_us for p in d.pauses if p.kind == kind and p.how in ("killed", "frozen", "hung")
+        p.start_us
+        for p in d.pauses
+        if p.kind == kind and p.how in (StopKind.KILLED, StopKind.FROZEN, StopKind.HUNG)
     ]
     if not starts:
         return ""
-    words = {"poll-timeout": "its handler had been stuck since about"}
-    return f" ({words.get(kind, 'it had been silent since about')} {clock(min(starts))})"
+    is_stuck = kind == TriggerKind.POLL_TIMEOUT
+    since = (
+        "its handler had been stuck since about" if is_stuck else "it had been silent since about"
+    )
+    return f" ({since} {clock(min(starts))})"
 
 
 def prevented(incident: Incident) -> str:

@@ -15,6 +15,7 @@ from rebalsim.worlds.logs.gaps import gaps_of
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 from rebalsim.worlds.logs.pauses import Pause
 from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.triggers import TriggerKind
 
 NOTHING = (
     "No line is a Kafka consumer's or a group coordinator's: give their logs at level INFO "
@@ -23,23 +24,23 @@ NOTHING = (
 MOST_ROUNDS, MOST_KINDS = 40, 8
 Name = Callable[[str], str]
 
-WHY = {
-    "join": "{who} joined",
-    "leave": "{who} left",
-    "poll-timeout": "{who} outlasted max.poll.interval.ms",
-    "session-timeout": "the session of {who} ran out",
-    "rebalance-timeout": "{who} did not give up its partitions in time",
-    "follow-up": "follow-up: what was revoked is handed on",
-    "topic-change": "a topic changed",
-    "subscription": "{who} changed its subscription",
-    "static-rejoin": "{who} came back as a static member",
-    "static-restart": "{who} restarted and kept its place",
-    "rejoin": "{who} joined again by itself",
-    "sync-timeout": "{who} did not fetch its assignment",
-    "coordinator-load": "the coordinator was loaded anew",
-    "convert": "the group changed its protocol",
-    "other": "a reason that is not known",
-    "unknown": "no line tells",
+WHY: dict[str, str] = {
+    TriggerKind.JOIN: "{who} joined",
+    TriggerKind.LEAVE: "{who} left",
+    TriggerKind.POLL_TIMEOUT: "{who} outlasted max.poll.interval.ms",
+    TriggerKind.SESSION_TIMEOUT: "the session of {who} ran out",
+    TriggerKind.REBALANCE_TIMEOUT: "{who} did not give up its partitions in time",
+    TriggerKind.FOLLOW_UP: "follow-up: what was revoked is handed on",
+    TriggerKind.TOPIC_CHANGE: "a topic changed",
+    TriggerKind.SUBSCRIPTION: "{who} changed its subscription",
+    TriggerKind.STATIC_REJOIN: "{who} came back as a static member",
+    TriggerKind.STATIC_RESTART: "{who} restarted and kept its place",
+    TriggerKind.REJOIN: "{who} joined again by itself",
+    TriggerKind.SYNC_TIMEOUT: "{who} did not fetch its assignment",
+    TriggerKind.COORDINATOR_LOAD: "the coordinator was loaded anew",
+    TriggerKind.CONVERT: "the group changed its protocol",
+    TriggerKind.OTHER: "a reason that is not known",
+    TriggerKind.UNKNOWN: "no line tells",
 }
 
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.voices import OF_OTHERS, Voice
 
 EARLY_US, SOON_US = 50_000, 500_000  # within which a JoinGroup's first answer follows it
@@ -32,7 +32,7 @@ def adopt(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
         if (
             f.member
             and f.member not in known
-            and f.what in ("born", "added", "replaced", "preparing")
+            and f.what in (FactKind.BORN, FactKind.ADDED, FactKind.REPLACED, FactKind.PREPARING)
         ):
             strays.setdefault(stem_of(f.member), []).append(f)
     for voice in voices:
@@ -53,7 +53,11 @@ def adopt_by_time(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
     no other id was given out then. Clocks are right by now.
     """
     known = {i for v in voices for i in v.ids}
-    given = [f for f in coordinator if f.what in ("born", "added") and f.member not in known]
+    given = [
+        f
+        for f in coordinator
+        if f.what in (FactKind.BORN, FactKind.ADDED) and f.member not in known
+    ]
     strays = list({f.member: f for f in reversed(given)}.values())
     mute = [(v, at) for v in voices for at in _mute_since(v)]
     for voice, asked in mute:
@@ -69,10 +73,10 @@ def _mute_since(voice: Voice) -> list[int]:
     found: list[int] = []
     asked, has_id = -1, False
     for f in [*voice.facts, None]:
-        if f is None or f.what == "started":
+        if f is None or f.what == FactKind.STARTED:
             found += [asked] if asked >= 0 and not has_id else []
             asked, has_id = -1, False
-        elif f.what == "asking" and asked < 0:
+        elif f.what == FactKind.ASKING and asked < 0:
             asked = f.at_us
         has_id = has_id or (f is not None and bool(f.member) and f.what not in OF_OTHERS)
     return found
@@ -87,7 +91,7 @@ def give_timeouts(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
     """What only the coordinator tells of a member's settings, to those that print none themselves."""
     by_id = {i: v for v in voices for i in v.ids}
     for f in coordinator:
-        if f.what == "setting" and (voice := by_id.get(f.member)) is not None:
+        if f.what == FactKind.SETTING and (voice := by_id.get(f.member)) is not None:
             voice.settings.setdefault(f.why, f.other)
 
 

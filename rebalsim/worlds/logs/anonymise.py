@@ -71,7 +71,7 @@ def _trigger(trigger: Trigger | None, names: _Names) -> None:
 
 
 def _fact_words(f: object, names: _Names) -> None:
-    from rebalsim.worlds.logs.facts import Fact
+    from rebalsim.worlds.logs.facts import Fact, FactKind
 
     assert isinstance(f, Fact)
     f.member, f.other = names.of("member", f.member), ""
@@ -79,5 +79,11 @@ def _fact_words(f: object, names: _Names) -> None:
     f.instance = names.of("instance", f.instance)
     f.partitions = tuple(names.partition(p) for p in f.partitions)
     f.plan = None
-    if f.what in ("preparing", "left", "leaving", "rejoining", "coordinator-found"):
+    if f.what in (
+        FactKind.PREPARING,
+        FactKind.LEFT,
+        FactKind.LEAVING,
+        FactKind.REJOINING,
+        FactKind.COORDINATOR_FOUND,
+    ):
         f.why = ""

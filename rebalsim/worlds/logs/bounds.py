@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.voices import Voice
 
 
@@ -41,13 +41,13 @@ def coordination(facts: Iterable[Fact]) -> Coordination:
     """The index of one coordinator's facts."""
     found = Coordination()
     for f in facts:
-        if f.what == "preparing":
+        if f.what == FactKind.PREPARING:
             found.preparing.setdefault((f.group, f.generation + 1), f.at_us)
-        elif f.what in ("stabilized", "distributed", "bumped"):
+        elif f.what in (FactKind.STABILIZED, FactKind.DISTRIBUTED, FactKind.BUMPED):
             getattr(found, f.what).setdefault((f.group, f.generation), f.at_us)
-        elif f.what in ("born", "added", "left", "failed"):
+        elif f.what in (FactKind.BORN, FactKind.ADDED, FactKind.LEFT, FactKind.FAILED):
             getattr(found, f.what).setdefault((f.group, f.member), f.at_us)
-        elif f.what == "replaced" and f.member:
+        elif f.what == FactKind.REPLACED and f.member:
             found.added.setdefault((f.group, f.member), f.at_us)
     return found
 
@@ -72,15 +72,16 @@ def _pairs(voice: Voice, by: Coordination) -> Iterator[tuple[Fact | None, Fact |
     g = voice.group
     for f in voice.facts:
         what = f.what
-        if what == "asking":
+        if what == FactKind.ASKING:
             asking = f
-        elif what == "named" and (g, f.member) not in by.born:  # a client that makes its id itself
+        elif what == FactKind.NAMED and (g, f.member) not in by.born:
+            # a client that makes its id itself
             yield from _before(f, by.added.get((g, f.member)))
-        elif what == "named":
+        elif what == FactKind.NAMED:
             yield from _after(f, by.born.get((g, f.member)))
             yield from _before(asking, by.born.get((g, f.member)))
             asking = None
-        elif what == "joined":
+        elif what == FactKind.JOINED:
             key = (g, f.generation)
             yield from _after(f, by.stabilized.get(key))
             yield from _before(asking, by.stabilized.get(key))
@@ -88,23 +89,23 @@ def _pairs(voice: Voice, by: Coordination) -> Iterator[tuple[Fact | None, Fact |
                 yield from _before(asking, by.added.get((g, f.member)))
             known.add(f.member)
             asking = None
-        elif what in ("assigned", "revoked") and f.generation > 0 and f.member:
-            if what == "assigned":
+        elif what in (FactKind.ASSIGNED, FactKind.REVOKED) and f.generation > 0 and f.member:
+            if what == FactKind.ASSIGNED:
                 yield from _after(f, by.distributed.get((g, f.generation)))
             else:
                 yield from _before(f, by.stabilized.get((g, f.generation + 1)))
-        elif what == "epoch":
+        elif what == FactKind.EPOCH:
             yield from _after(f, by.bumped.get((g, f.generation)))
             yield from _after(f, by.added.get((g, f.member)))
-        elif what == "planned":
+        elif what == FactKind.PLANNED:
             yield from _before(f, by.distributed.get((g, f.generation)))
-        elif what == "synced":
+        elif what == FactKind.SYNCED:
             yield from _after(f, by.distributed.get((g, f.generation)))
-        elif what == "leaving":
+        elif what == FactKind.LEAVING:
             yield from _before(f, by.left.get((g, f.member)))
-        elif what == "thrown-out" and f.member:
+        elif what == FactKind.THROWN_OUT and f.member:
             yield from _after(f, by.failed.get((g, f.member)))
-        elif what == "state":
+        elif what == FactKind.STATE:
             yield from _of_state(f, g, by)
 
 

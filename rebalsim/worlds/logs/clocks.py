@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from rebalsim.domain.errors import InputError
 from rebalsim.worlds.logs.bounds import Bound, bounds, coordination
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.streams import Stream
 from rebalsim.worlds.logs.times import DAY_US
 from rebalsim.worlds.logs.voices import Voice
@@ -98,7 +98,11 @@ def read_clocks(brokers: Sequence[Stream], voices: Sequence[Voice]) -> dict[int,
 
 
 def _says(facts: Sequence[Fact]) -> int:
-    return sum(1 for f in facts if f.what in ("preparing", "stabilized", "bumped", "added"))
+    return sum(
+        1
+        for f in facts
+        if f.what in (FactKind.PREPARING, FactKind.STABILIZED, FactKind.BUMPED, FactKind.ADDED)
+    )
 
 
 def _by_brokers(
@@ -252,7 +256,7 @@ def _by_each_other(voices: Sequence[Voice], found: dict[int, Clock]) -> None:
 def _joins(voice: Voice) -> dict[tuple[str, int], int]:
     found: dict[tuple[str, int], int] = {}
     for f in voice.facts:
-        if f.what == "joined" and f.generation > 0:
+        if f.what == FactKind.JOINED and f.generation > 0:
             found.setdefault((voice.group, f.generation), f.at_us)
     return found
 

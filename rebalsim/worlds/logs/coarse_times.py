@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
@@ -22,9 +23,9 @@ def refine_times(voices: Sequence[Voice], rounds: Sequence[Round]) -> None:
             continue
         step = voice.stream.step_us
         for f in voice.facts:
-            if f.what == "assigned":
+            if f.what == FactKind.ASSIGNED:
                 f.at_us = _after(f.at_us, step, [r.end_us for r in rounds if r.end_us >= 0])
-            elif f.what in ("revoked", "lost"):
+            elif f.what in (FactKind.REVOKED, FactKind.LOST):
                 f.at_us = _before(f.at_us, step, [r.joined_us for r in rounds if r.joined_us >= 0])
 
 

@@ -7,31 +7,32 @@ from collections.abc import Callable
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.adoption import stem_of
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.triggers import TriggerKind
 
 # our kinds → the words of trace events
 TRIGGERS = {
-    "join": "joined",
-    "leave": "left",
-    "session-timeout": "session-expired",
-    "poll-timeout": "poll-expired",
-    "rebalance-timeout": "rebalance-timeout",
-    "subscription": "subscription-changed",
-    "static-rejoin": "static-protocol-changed",
-    "sync-timeout": "sync-expired",
-    "coordinator-load": "coordinator-moved",
-    "topic-change": "metadata-changed",
-    "follow-up": "metadata-changed",
-    "rejoin": "metadata-changed",
+    TriggerKind.JOIN: "joined",
+    TriggerKind.LEAVE: "left",
+    TriggerKind.SESSION_TIMEOUT: "session-expired",
+    TriggerKind.POLL_TIMEOUT: "poll-expired",
+    TriggerKind.REBALANCE_TIMEOUT: "rebalance-timeout",
+    TriggerKind.SUBSCRIPTION: "subscription-changed",
+    TriggerKind.STATIC_REJOIN: "static-protocol-changed",
+    TriggerKind.SYNC_TIMEOUT: "sync-expired",
+    TriggerKind.COORDINATOR_LOAD: "coordinator-moved",
+    TriggerKind.TOPIC_CHANGE: "metadata-changed",
+    TriggerKind.FOLLOW_UP: "metadata-changed",
+    TriggerKind.REJOIN: "metadata-changed",
 }
 REMOVED = {
-    "left": "left",
-    "failed": "session-expired",
-    "removed": "not-rejoined",
-    "stuck": "rebalance-timeout",
-    "unborn": "pending-expired",
+    FactKind.LEFT: "left",
+    FactKind.FAILED: "session-expired",
+    FactKind.REMOVED: "not-rejoined",
+    FactKind.STUCK: "rebalance-timeout",
+    FactKind.UNBORN: "pending-expired",
 }
 Name = Callable[[str], str]
 
@@ -152,12 +153,16 @@ class _Told:
                 bumped = ev.EpochBumped(r.begin_us, self.group, r.generation, trigger, who)
                 self.out.append(bumped)
                 continue
-            begin = Fact(r.begin_us, "preparing", generation=r.generation - 1)
+            begin = Fact(r.begin_us, FactKind.PREPARING, generation=r.generation - 1)
             self._goes(begin, "PreparingRebalance", trigger, who)
             if r.joined_us >= 0:
                 self.on_stabilized(
-                    Fact(r.joined_us, "stabilized", generation=r.generation, amount=r.members)
+                    Fact(
+                        r.joined_us, FactKind.STABILIZED, generation=r.generation, amount=r.members
+                    )
                 )
             if r.end_us >= 0:
-                end = Fact(max(r.end_us, r.joined_us), "distributed", generation=r.generation)
+                end = Fact(
+                    max(r.end_us, r.joined_us), FactKind.DISTRIBUTED, generation=r.generation
+                )
                 self.on_empty(end) if r.is_empty else self.on_distributed(end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
@@ -28,14 +29,14 @@ def _settled(begin_us: int, until_us: int, voices: Sequence[Voice]) -> int:
     """The last transition before the next epoch; −1 where somebody was still at it then."""
     last = -1
     for voice in voices:
-        has_states = any(f.what == "state" for f in voice.facts)
+        has_states = any(f.what == FactKind.STATE for f in voice.facts)
         state, at = "", -1
         for f in voice.facts:
             if f.at_us >= until_us:
                 break
-            if f.what == "state":
+            if f.what == FactKind.STATE:
                 state, at = f.why.rpartition(">")[2], f.at_us
-            elif f.what == "assigned" and not has_states:
+            elif f.what == FactKind.ASSIGNED and not has_states:
                 at, state = f.at_us, "STABLE"
         if state in ("RECONCILING", "ACKNOWLEDGING", "JOINING"):
             return -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 
 WHAT_TO_LOG = """\
@@ -66,7 +67,9 @@ def _of_group(story: GroupStory) -> list[str]:
             f"{story.name}: who came last to {len(slow)} of its barriers: kafka.request.logger at "
             "DEBUG on the broker, or all members' logs."
         )
-    quiet = [v for v in story.voices if v.facts and not any(f.what == "assigned" for f in v.facts)]
+    quiet = [
+        v for v in story.voices if v.facts and not any(f.what == FactKind.ASSIGNED for f in v.facts)
+    ]
     for voice in quiet:
         how = dialect(voice.dialect).tells_more
         found.append(f"{voice.name}: prints no assignment; {how} would.")

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.rounds import Round, finished
-from rebalsim.worlds.logs.triggers import Trigger, kind_of_rejoin
+from rebalsim.worlds.logs.triggers import Trigger, TriggerKind, kind_of_rejoin
 from rebalsim.worlds.logs.voices import Voice
 
 Joins = dict[int, list[tuple[Voice, int]]]  # generation → who joined it, at which of its facts
-Sign = tuple[int, str, str]  # when, what may have begun a rebalance, which member
+Sign = tuple[int, TriggerKind, str]  # when, what may have begun a rebalance, which member
 
 
 def guess_rounds(group: str, voices: Sequence[Voice]) -> list[Round]:
     """The group's rebalances as its members lived through them."""
-    if any(f.what in ("state", "epoch") for v in voices for f in v.facts):
+    if any(f.what in (FactKind.STATE, FactKind.EPOCH) for v in voices for f in v.facts):
         return finished(_epochs(group, voices))
     joins = _joins(voices) or _numbered(voices)
     rounds: list[Round] = []
@@ -37,7 +37,7 @@ def _joins(voices: Sequence[Voice]) -> Joins:
     for voice in voices:
         seen: set[int] = set()
         for place, f in enumerate(voice.facts):
-            mine = f.what in ("joined", "synced") and f.generation > 0
+            mine = f.what in (FactKind.JOINED, FactKind.SYNCED) and f.generation > 0
             if mine and f.generation not in seen:
                 seen.add(f.generation)
                 found.setdefault(f.generation, []).append((voice, place))
@@ -57,7 +57,7 @@ def _numbered(voices: Sequence[Voice]) -> Joins:
         (f.at_us, n, place)
         for n, v in enumerate(voices)
         for place, f in enumerate(v.facts)
-        if f.what == "assigned"
+        if f.what == FactKind.ASSIGNED
     )
     found: Joins = {}
     last = -TOGETHER_US
@@ -97,7 +97,7 @@ def _round(
     signs += _leaves(_leavers(joins, generation, voices), since, joined)
     if not signs:
         signs = _unheard(joins, generation, since) or _silent(joins, generation, joined)
-    begin, kind, member = min(signs, default=(joined, "unknown", ""))
+    begin, kind, member = min(signs, default=(joined, TriggerKind.UNKNOWN, ""))
     heard = [_first_heard(v, place, since) for v, place in there]
     begin = min([begin, *(h for h in heard if h >= 0)])
     this = Round(group, generation, begin, Trigger(kind, member, is_sure=False))
@@ -110,44 +110,50 @@ def _sign(voice: Voice, place: int, since: int) -> Sign | None:
     """What this consumer did, before it joined, that may have begun the round."""
     member = voice.facts[place].member or voice.id_at(voice.facts[place].at_us)
     if (came_us := _newly_there(voice, place)) >= 0:
-        return came_us, "join", member
-    has_numbers = any(f.what == "joined" and f.generation > 0 for f in voice.facts)
+        return came_us, TriggerKind.JOIN, member
+    has_numbers = any(f.what == FactKind.JOINED and f.generation > 0 for f in voice.facts)
     for f in reversed(voice.facts[:place]):
-        if f.what in ("joined", "synced", "heard") or (f.at_us < since and f.what != "rejoining"):
+        if f.what in (FactKind.JOINED, FactKind.SYNCED, FactKind.HEARD) or (
+            f.at_us < since and f.what != FactKind.REJOINING
+        ):
             return None
-        if f.what in ("named", "started"):
-            return f.at_us, "join", member
-        if f.what == "rejoining" and (kind := kind_of_rejoin(f.why)) != "rejoin":
+        if f.what in (FactKind.NAMED, FactKind.STARTED):
+            return f.at_us, TriggerKind.JOIN, member
+        if f.what == FactKind.REJOINING and (kind := kind_of_rejoin(f.why)) != TriggerKind.REJOIN:
             return f.at_us, kind, member
-        if f.what == "assigned" and not has_numbers:
+        if f.what == FactKind.ASSIGNED and not has_numbers:
             return None
-    asked = [f.at_us for f in voice.facts[:place] if f.what == "asking"]
-    return (asked[0], "join", member) if asked else None  # its log begins with its first join
+    asked = [f.at_us for f in voice.facts[:place] if f.what == FactKind.ASKING]
+    return (
+        (asked[0], TriggerKind.JOIN, member) if asked else None
+    )  # its log begins with its first join
 
 
 def _newly_there(voice: Voice, place: int) -> int:
     """When one asked that has never joined under its id before; −1: it has, or nobody can tell."""
     this = voice.facts[place]
-    if this.what not in ("joined", "synced") or this.generation <= 0:
+    if this.what not in (FactKind.JOINED, FactKind.SYNCED) or this.generation <= 0:
         return -1
     since = -1
     for f in reversed(voice.facts[:place]):
-        if f.what == "heard":
+        if f.what == FactKind.HEARD:
             return -1
-        if f.what in ("joined", "synced") and f.generation != this.generation:
+        if f.what in (FactKind.JOINED, FactKind.SYNCED) and f.generation != this.generation:
             if not this.member or not f.member or f.member == this.member:
                 return -1
             since = f.at_us
             break
-    asked = [f.at_us for f in voice.facts if f.what == "asking" and since < f.at_us <= this.at_us]
+    asked = [
+        f.at_us for f in voice.facts if f.what == FactKind.ASKING and since < f.at_us <= this.at_us
+    ]
     return asked[-1] if asked else -1
 
 
 def _first_heard(voice: Voice, place: int, since: int) -> int:
     for f in reversed(voice.facts[:place]):
-        if f.at_us < since or f.what == "joined":
+        if f.at_us < since or f.what == FactKind.JOINED:
             break
-        if f.what == "heard":
+        if f.what == FactKind.HEARD:
             return f.at_us
     return -1
 
@@ -155,12 +161,12 @@ def _first_heard(voice: Voice, place: int, since: int) -> int:
 def _leaves(voices: Sequence[Voice], since: int, until: int) -> list[Sign]:
     found = []
     for voice in voices:
-        is_telling = any(f.what in ("leaving", "state") for f in voice.facts)
+        is_telling = any(f.what in (FactKind.LEAVING, FactKind.STATE) for f in voice.facts)
         for f in voice.facts:
-            goes = f.what == "leaving" or f.why.endswith(">LEAVING")
-            goes = goes or (f.what == "closed" and not is_telling and not voice.instance)
+            goes = f.what == FactKind.LEAVING or f.why.endswith(">LEAVING")
+            goes = goes or (f.what == FactKind.CLOSED and not is_telling and not voice.instance)
             if goes and since <= f.at_us <= until:
-                kind = "poll-timeout" if _expired(voice, f) else "leave"
+                kind = TriggerKind.POLL_TIMEOUT if _expired(voice, f) else TriggerKind.LEAVE
                 found.append((f.at_us, kind, f.member or voice.id_at(f.at_us)))
     return found
 
@@ -193,7 +199,8 @@ def _expired(voice: Voice, leaving: Fact) -> bool:
     if "poll timeout" in leaving.why:
         return True
     return any(
-        f.what == "poll-expired" and abs(f.at_us - leaving.at_us) < 500_000 for f in voice.facts
+        f.what == FactKind.POLL_EXPIRED and abs(f.at_us - leaving.at_us) < 500_000
+        for f in voice.facts
     )
 
 
@@ -204,7 +211,7 @@ def _silent(joins: Joins, generation: int, joined: int) -> list[Sign]:
     if former is None:
         return []
     return [
-        (joined, "session-timeout", v.id_at(v.facts[place].at_us))
+        (joined, TriggerKind.SESSION_TIMEOUT, v.id_at(v.facts[place].at_us))
         for v, place in joins[former]
         if id(v) not in there
     ]
@@ -226,7 +233,11 @@ def _epochs(group: str, voices: Sequence[Voice]) -> list[Round]:
             begin, kind, member = signs.pop(0)
         else:
             dead = _dead_before(first, voices)
-            begin, kind, member = first, "session-timeout" if dead else "topic-change", dead
+            begin, kind, member = (
+                first,
+                TriggerKind.SESSION_TIMEOUT if dead else TriggerKind.TOPIC_CHANGE,
+                dead,
+            )
         this = Round(group, generation, begin, Trigger(kind, member, is_sure=False), is_epoch=True)
         this.is_guessed = True
         rounds.append(this)
@@ -246,16 +257,18 @@ def _dead_before(at_us: int, voices: Sequence[Voice]) -> str:
         p
         for v in voices
         for f in v.facts
-        if f.what == "assigned" and 0 <= f.at_us - at_us < TAKEN_WITHIN_US
+        if f.what == FactKind.ASSIGNED and 0 <= f.at_us - at_us < TAKEN_WITHIN_US
         for p in f.partitions
     }
     for voice in voices:
         before = [f for f in voice.facts if f.at_us <= at_us]
         after = next((f for f in voice.facts if f.at_us > at_us), None)
-        lives = after is not None and after.what not in ("started", "named")
+        lives = after is not None and after.what not in (FactKind.STARTED, FactKind.NAMED)
         if not before or lives or before[-1].at_us > at_us - SILENT_US:
             continue
-        if not any(f.what in ("leaving", "closed") for f in before[-4:]) and given & _held(before):
+        if not any(
+            f.what in (FactKind.LEAVING, FactKind.CLOSED) for f in before[-4:]
+        ) and given & _held(before):
             return voice.id_at(at_us)
     return ""
 
@@ -264,15 +277,15 @@ def _held(facts: Sequence[Fact]) -> set[str]:
     """What a consumer of the consumer protocol had at the end of these."""
     held: set[str] = set()
     for f in facts:
-        if f.what == "assigned":
+        if f.what == FactKind.ASSIGNED:
             held |= set(f.partitions)
-        elif f.what in ("revoked", "lost"):
+        elif f.what in (FactKind.REVOKED, FactKind.LOST):
             held -= set(f.partitions)
     return held
 
 
 def _is_epoch(f: Fact) -> bool:
-    return f.what in ("state", "epoch") and f.generation > 0
+    return f.what in (FactKind.STATE, FactKind.EPOCH) and f.generation > 0
 
 
 def _first_seen(generation: int, voices: Sequence[Voice]) -> int:
@@ -286,9 +299,11 @@ def _arrivals(voices: Sequence[Voice]) -> list[Sign]:
     for voice in voices:
         is_known = False
         for f in voice.facts:
-            if f.what == "started" or (f.what == "state" and f.why.endswith(">JOINING")):
+            if f.what == FactKind.STARTED or (
+                f.what == FactKind.STATE and f.why.endswith(">JOINING")
+            ):
                 is_known = False
             elif _is_epoch(f) and not is_known:
                 is_known = True
-                found.append((f.at_us, "join", f.member))
+                found.append((f.at_us, TriggerKind.JOIN, f.member))
     return found

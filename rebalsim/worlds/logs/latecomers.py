@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalsim.worlds.logs.facts import Fact, between
+from rebalsim.worlds.logs.facts import Fact, FactKind, between
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
@@ -43,9 +43,9 @@ def _came_last(this: Round, coordinator: Sequence[Fact], voices: Sequence[Voice]
         f
         for f in between(coordinator, this.begin_us, joined + 10_000)
         if f.group == this.group
-        and f.what in ("left", "failed", "removed", "unborn")
+        and f.what in (FactKind.LEFT, FactKind.FAILED, FactKind.REMOVED, FactKind.UNBORN)
         and this.begin_us + 20_000 < f.at_us <= joined + 10_000
-        and (f.what != "left" or f.at_us >= joined - LEAVES_US)
+        and (f.what != FactKind.LEFT or f.at_us >= joined - LEAVES_US)
         and f.member != this.trigger.member
     ]
     if gone:
@@ -76,7 +76,7 @@ def _last_to_come(
     came = {
         f.member: Arrival(f.at_us, f.at_us, f.member)
         for f in between(coordinator, this.begin_us - BUSY_US, this.joined_us + 60_000)
-        if f.what == "added" and f.group == this.group
+        if f.what == FactKind.ADDED and f.group == this.group
     }
     asked = [found for voice in voices if (found := _asked(voice, this)) is not None]
     asked = [a for a in asked if a.member not in came]
@@ -104,10 +104,10 @@ def _asked(voice: Voice, this: Round) -> Arrival | None:
     step = voice.stream.step_us if voice.stream.step_us >= 1_000_000 else 0
     near = between(voice.facts, this.begin_us - FAR_US, this.joined_us + FAR_US)
     for f in near:
-        if f.what == "asking" and f.at_us <= this.joined_us + 60_000:
+        if f.what == FactKind.ASKING and f.at_us <= this.joined_us + 60_000:
             asked = min(f.at_us + step, this.joined_us) if step else f.at_us
             continue
-        if f.what == "joined":
+        if f.what == FactKind.JOINED:
             generation = f.generation
         if _took_part(f, this, asked, generation):
             fits = asked >= this.begin_us - 400_000
@@ -117,7 +117,7 @@ def _asked(voice: Voice, this: Round) -> Arrival | None:
 
 def _took_part(f: Fact, this: Round, asked: int, generation: int) -> bool:
     """`generation`: which one the member has joined last, where its client says so."""
-    if f.what not in ("joined", "assigned"):
+    if f.what not in (FactKind.JOINED, FactKind.ASSIGNED):
         return False
     if generation >= 0:
         return generation == this.generation
@@ -131,7 +131,7 @@ def _gave_up_last(this: Round, following: int | None, voices: Sequence[Voice]) -
     for voice in voices:
         until = limit + 100_000 if limit is not None else FOREVER_US
         for f in between(voice.facts, this.begin_us, until):
-            gives = f.what == "revoked" and f.partitions
+            gives = f.what == FactKind.REVOKED and f.partitions
             if gives and (latest is None or f.at_us > latest[0]):
                 latest = (f.at_us, voice.id_at(f.at_us))
     if latest is not None:

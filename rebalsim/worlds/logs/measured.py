@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import CALLS, Fact
+from rebalsim.worlds.logs.facts import CALLS, Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory
+from rebalsim.worlds.logs.stops import StopKind
 from rebalsim.worlds.logs.voices import Voice
 
 NOTICEABLE_US = 100_000
@@ -46,7 +47,7 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
             _batches(found, voice)
             _cuts(found, voice.facts)
         for stop in story.stops:
-            if stop.how == "frozen" and stop.noticed_us > stop.at_us:
+            if stop.how == StopKind.FROZEN and stop.noticed_us > stop.at_us:
                 found.add("freeze", stop.noticed_us - stop.at_us)
         for r in story.rounds:
             if r.joined_us >= 0 and r.end_us >= r.joined_us and not r.is_epoch:
@@ -56,9 +57,9 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
 
 def _callbacks(found: Measured, facts: Sequence[Fact]) -> None:
     for f, following in pairwise(facts):
-        ends = ("asking", "positioned", "callback-took", "leaving")
+        ends = (FactKind.ASKING, FactKind.POSITIONED, FactKind.CALLBACK_TOOK, FactKind.LEAVING)
         if f.partitions and f.what in CALLS and following.what in ends:
-            took = following.amount * 1_000 if following.what == "callback-took" else -1
+            took = following.amount * 1_000 if following.what == FactKind.CALLBACK_TOOK else -1
             took = took if took >= 0 else following.at_us - f.at_us
             if 0 <= took < 600_000_000:
                 found.add(f"on_{f.what}", took)
@@ -68,12 +69,12 @@ def _joins(found: Measured, facts: Sequence[Fact]) -> None:
     """From a first JoinGroup to its answer with the member id: a round trip, and the coordinator."""
     asking: Fact | None = None
     for f in facts:
-        if f.what == "asking":
+        if f.what == FactKind.ASKING:
             asking = f
-        elif f.what == "named" and asking is not None and f.at_us >= asking.at_us:
+        elif f.what == FactKind.NAMED and asking is not None and f.at_us >= asking.at_us:
             found.add("round_trip", f.at_us - asking.at_us)
             asking = None
-        elif f.what == "joined":
+        elif f.what == FactKind.JOINED:
             asking = None
 
 
@@ -82,13 +83,13 @@ def _restarts(found: Measured, facts: Sequence[Fact]) -> None:
     closed: Fact | None = None
     started: Fact | None = None
     for f in facts:
-        if f.what == "closed":
+        if f.what == FactKind.CLOSED:
             closed = f
-        elif f.what == "started":
+        elif f.what == FactKind.STARTED:
             if closed is not None:
                 found.add("down", f.at_us - closed.at_us)
             closed, started = None, f
-        elif f.what == "asking" and started is not None:
+        elif f.what == FactKind.ASKING and started is not None:
             found.add("start", f.at_us - started.at_us)
             started = None
 
@@ -101,13 +102,19 @@ def _batches(found: Measured, voice: Voice) -> None:
         return
     heard = -1
     for f in voice.facts:
-        if f.what == "heard":
+        if f.what == FactKind.HEARD:
             heard = f.at_us if heard < 0 else heard
-        elif f.what in ("revoked", "asking", "lost", "joined", "thrown-out"):
-            if heard >= 0 and f.what in ("revoked", "asking"):
+        elif f.what in (
+            FactKind.REVOKED,
+            FactKind.ASKING,
+            FactKind.LOST,
+            FactKind.JOINED,
+            FactKind.THROWN_OUT,
+        ):
+            if heard >= 0 and f.what in (FactKind.REVOKED, FactKind.ASKING):
                 found.add("batch", 2 * (f.at_us - heard))
             heard = -1
-        elif f.what == "restored":
+        elif f.what == FactKind.RESTORED:
             found.add("restore", f.amount * 1_000)
 
 
@@ -115,10 +122,10 @@ def _cuts(found: Measured, facts: Sequence[Fact]) -> None:
     """From losing the coordinator to finding it again."""
     lost = -1
     for f in facts:
-        if f.what == "coordinator-lost":
+        if f.what == FactKind.COORDINATOR_LOST:
             lost = f.at_us if lost < 0 else lost
-        elif f.what in ("coordinator-found", "closed", "started"):
-            if lost >= 0 and f.what == "coordinator-found":
+        elif f.what in (FactKind.COORDINATOR_FOUND, FactKind.CLOSED, FactKind.STARTED):
+            if lost >= 0 and f.what == FactKind.COORDINATOR_FOUND:
                 found.add("cut", f.at_us - lost)
             lost = -1
 
@@ -134,9 +141,9 @@ def beats_apart_ms(story: GroupStory) -> int:
         interval = voice.settled("heartbeat.interval.ms") * 1_000
         since = -1
         for f in voice.facts:
-            if f.what in ("synced", "assigned"):
-                since = f.at_us if f.what == "synced" or since < 0 else since
-            elif f.what == "heard" and since >= 0 and interval > 0:
+            if f.what in (FactKind.SYNCED, FactKind.ASSIGNED):
+                since = f.at_us if f.what == FactKind.SYNCED or since < 0 else since
+            elif f.what == FactKind.HEARD and since >= 0 and interval > 0:
                 beats = round((f.at_us - since) / interval)
                 if beats >= 2:
                     spacings.append((f.at_us - since) // beats)
@@ -172,9 +179,9 @@ def classic_beat_ms(story: GroupStory) -> int:
     for voice in story.voices:
         settled = -1
         for f in voice.facts if dialect(voice.dialect).client == "java" else ():
-            if f.what == "joined":
+            if f.what == FactKind.JOINED:
                 settled = f.at_us
-            elif f.what == "heard" and settled >= 0:
+            elif f.what == FactKind.HEARD and settled >= 0:
                 gaps.append((f.at_us - settled) // 1_000)
                 settled = -1
     soonest = min(gaps, default=USUAL_MS)
@@ -198,12 +205,12 @@ def news_of(facts: Sequence[Fact]) -> list[tuple[int, int]]:
     """Consumer protocol: each moment at which a beat brought news, and when its beats had begun anew
     before that. Where a client does not tell its states, its listener's calls do.
     """
-    has_states = any(f.what == "state" for f in facts)
+    has_states = any(f.what == FactKind.STATE for f in facts)
     found = []
     settled = -1
     for f in facts:
         if has_states:
-            is_news = f.what == "poll-expired" or f.why == "STABLE>RECONCILING"
+            is_news = f.what == FactKind.POLL_EXPIRED or f.why == "STABLE>RECONCILING"
             settles = f.why in ACKNOWLEDGED
         else:
             settles = f.what in CALLS

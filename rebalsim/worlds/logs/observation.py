@@ -14,7 +14,7 @@ from rebalsim.worlds.logs.adoption import adopt, adopt_by_time, give_timeouts
 from rebalsim.worlds.logs.clocks import Clock, put_right, read_clocks, say_zones
 from rebalsim.worlds.logs.coarse_times import refine_times
 from rebalsim.worlds.logs.epoch_ends import end_epochs
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.guessed_rounds import guess_rounds
 from rebalsim.worlds.logs.latecomers import name_latecomers
 from rebalsim.worlds.logs.lives import join_lives
@@ -184,7 +184,7 @@ def _name_the_nameless(voices: Sequence[Voice]) -> None:
 
 
 def _cooperates(voice: Voice) -> bool:
-    return any(f.what == "joined" and "cooperative" in f.why.lower() for f in voice.facts)
+    return any(f.what == FactKind.JOINED and "cooperative" in f.why.lower() for f in voice.facts)
 
 
 def _refine(rounds: Sequence[Round], by_id: dict[str, Voice]) -> None:

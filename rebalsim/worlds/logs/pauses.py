@@ -8,20 +8,21 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rebalsim.worlds.logs.facts import CALLS
+from rebalsim.worlds.logs.facts import CALLS, FactKind
 from rebalsim.worlds.logs.rounds import Round
-from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.stops import Stop, StopKind
+from rebalsim.worlds.logs.triggers import TriggerKind
 from rebalsim.worlds.logs.voices import OF_JAVA, Voice
 
 MOST_BEFORE_US = 30_000_000
 MOST_LATE_US = 250_000
-TIMEOUTS = ("session-timeout", "poll-timeout", "rebalance-timeout")
+TIMEOUTS = (TriggerKind.SESSION_TIMEOUT, TriggerKind.POLL_TIMEOUT, TriggerKind.REBALANCE_TIMEOUT)
 VoiceOf = Callable[[str], "Voice | None"]
 
 
 @dataclass(slots=True)
 class Pause:
-    """`how`: revoked | lost | killed | died | frozen | hung; `end_us` is −1 while it lasts."""
+    """`how` is what its listener was called for, or a stop; `end_us` is −1 while it lasts."""
 
     partition: str
     start_us: int
@@ -77,7 +78,7 @@ def _strangers(voices: Sequence[Voice], rounds: Sequence[Round]) -> list[_Change
         _Change(max(f.at_us, ends.get(f.generation, 0)), 2, "given away", voice, partitions)
         for voice in voices
         for f in voice.facts
-        if f.what == "planned" and f.plan
+        if f.what == FactKind.PLANNED and f.plan
         for member, partitions in f.plan.items()
         if member not in known
     ]
@@ -92,7 +93,7 @@ def _entered(voice: Voice, place: int) -> int:
     if voice.dialect in OF_JAVA:
         return f.at_us
     following = facts[place + 1] if place + 1 < len(facts) else None
-    if f.what == "assigned" or following is None or following.what != "asking":
+    if f.what == FactKind.ASSIGNED or following is None or following.what != FactKind.ASKING:
         return f.at_us
     return f.at_us + min(following.at_us - f.at_us, MOST_LATE_US) // 2
 
@@ -163,13 +164,17 @@ def _attribute(pause: Pause, rounds: Sequence[Round], voice_of: VoiceOf) -> None
     until = bisect_right(rounds, end, first, key=_begin)
     fitting = [r for r in rounds[first:until] if _over(r) >= pause.start_us - 3_000]
     if not fitting:
-        again = pause.to is pause.owner and pause.how in ("revoked", "killed", "died")
-        pause.kind = "static-restart" if again else "unknown"
+        again = pause.to is pause.owner and pause.how in (
+            FactKind.REVOKED,
+            StopKind.KILLED,
+            StopKind.DIED,
+        )
+        pause.kind = TriggerKind.STATIC_RESTART if again else TriggerKind.UNKNOWN
         pause.member = pause.owner.id_at(pause.start_us)
         return
     taken_by = fitting[0]
     trigger = taken_by.root or taken_by.trigger
-    if pause.how in ("killed", "died", "hung", "frozen"):
+    if isinstance(pause.how, StopKind):
         own = [
             r
             for r in fitting

@@ -6,18 +6,18 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rebalsim.worlds.logs.facts import Fact
-from rebalsim.worlds.logs.triggers import Trigger, trigger_of
+from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.triggers import Trigger, TriggerKind, trigger_of
 
 CAUSE_LASTS_US = 1_500_000  # a bump's cause is printed at most so long before it
 _CAUSES = {
-    "added": "join",
-    "replaced": "static-rejoin",
-    "left": "leave",
-    "failed": "session-timeout",
-    "stuck": "rebalance-timeout",
-    "resubscribed": "subscription",
-    "converted": "convert",
+    FactKind.ADDED: TriggerKind.JOIN,
+    FactKind.REPLACED: TriggerKind.STATIC_REJOIN,
+    FactKind.LEFT: TriggerKind.LEAVE,
+    FactKind.FAILED: TriggerKind.SESSION_TIMEOUT,
+    FactKind.STUCK: TriggerKind.REBALANCE_TIMEOUT,
+    FactKind.RESUBSCRIBED: TriggerKind.SUBSCRIPTION,
+    FactKind.CONVERTED: TriggerKind.CONVERT,
 }
 
 
@@ -72,7 +72,7 @@ def give_roots(rounds: Sequence[Round]) -> None:
     """Follow-ups begin in what began their chain."""
     former: Round | None = None
     for this in rounds:
-        if this.trigger.kind == "follow-up" and former is not None:
+        if this.trigger.kind == TriggerKind.FOLLOW_UP and former is not None:
             this.root = former.root or former.trigger
         former = this
 
@@ -101,7 +101,9 @@ class _Book:
             and "poll timeout" in f.why
             and f.at_us < now.begin_us + 200_000
         ):
-            now.trigger.kind = "poll-timeout"  # 3.x prints the leave behind the rebalance it caused
+            now.trigger.kind = (
+                TriggerKind.POLL_TIMEOUT
+            )  # 3.x prints the leave behind the rebalance it caused
 
     def on_preparing(self, f: Fact) -> None:
         trigger = trigger_of(f.why, [x for x in self.left if f.at_us - x.at_us < 200_000])
@@ -111,7 +113,7 @@ class _Book:
     def on_stabilized(self, f: Fact) -> None:
         now = self.now
         if now is None or now.is_epoch or (now.joined_us >= 0 and now.generation != f.generation):
-            now = Round(self.group, f.generation, f.at_us, Trigger("unknown"))
+            now = Round(self.group, f.generation, f.at_us, Trigger(TriggerKind.UNKNOWN))
             self.rounds.append(now)
         now.joined_us, now.members, now.generation = f.at_us, f.amount, f.generation
 
@@ -127,7 +129,9 @@ class _Book:
             return
         last = self.left[-1] if self.left else None
         poll = last is not None and "poll timeout" in last.why
-        trigger = Trigger("poll-timeout" if poll else "leave", last.member if last else "")
+        trigger = Trigger(
+            TriggerKind.POLL_TIMEOUT if poll else TriggerKind.LEAVE, last.member if last else ""
+        )
         self.left = []
         self.rounds.append(
             Round(self.group, f.generation, f.at_us, trigger, end_us=f.at_us, is_empty=True)
@@ -141,8 +145,8 @@ class _Book:
         cause, self.cause = self.cause, None
         if cause is not None and f.at_us - cause.at_us <= CAUSE_LASTS_US:
             trigger = Trigger(_CAUSES[cause.what], cause.member)
-            if cause.what == "left" and "poll timeout" in cause.why:
-                trigger.kind = "poll-timeout"
+            if cause.what == FactKind.LEFT and "poll timeout" in cause.why:
+                trigger.kind = TriggerKind.POLL_TIMEOUT
         else:
-            trigger = Trigger("topic-change")
+            trigger = Trigger(TriggerKind.TOPIC_CHANGE)
         self.rounds.append(Round(self.group, f.generation, f.at_us, trigger, is_epoch=True))

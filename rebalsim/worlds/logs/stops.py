@@ -6,27 +6,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.rounds import Round
+from rebalsim.worlds.logs.triggers import TriggerKind
 from rebalsim.worlds.logs.voices import Voice
 
 LONG_CLOSE_US = 5_000_000
 DEFAULT_POLL_MS = 300_000
 # what only a process says that was there before, and what one says that begins anew
-OLD_LIFE = ("lost", "thrown-out", "reset", "revoked", "rejoining", "back")
-NEW_LIFE = ("started", "named", "joined", "assigned")
+OLD_LIFE = (
+    FactKind.LOST,
+    FactKind.THROWN_OUT,
+    FactKind.RESET,
+    FactKind.REVOKED,
+    FactKind.REJOINING,
+    FactKind.BACK,
+)
+NEW_LIFE = (FactKind.STARTED, FactKind.NAMED, FactKind.JOINED, FactKind.ASSIGNED)
+
+
+class StopKind(StrEnum):
+    """How a consumer came to deliver nothing without a call of its listener."""
+
+    KILLED = "killed"
+    DIED = "died"  # it closed without a word of its partitions
+    FROZEN = "frozen"
+    HUNG = "hung"  # in a handler
 
 
 @dataclass(slots=True)
 class Stop:
-    """From `at_us` on the consumer delivers nothing. `how`: killed | frozen | hung | died."""
+    """From `at_us` on the consumer delivers nothing."""
 
     at_us: int
     voice: Voice
-    how: str
+    how: StopKind
     noticed_us: int
     holds_on: bool  # it still believes that it holds its partitions
 
@@ -38,13 +56,13 @@ def stops_of(
     own log does not tell it.
     """
     ids = set(voice.ids)
-    found = [_hung(voice, f, poll_us) for f in voice.facts if f.what == "poll-expired"]
-    failed = [f for f in coordinator if f.what == "failed" and f.member in ids]
+    found = [_hung(voice, f, poll_us) for f in voice.facts if f.what == FactKind.POLL_EXPIRED]
+    failed = [f for f in coordinator if f.what == FactKind.FAILED and f.member in ids]
     found += [_silenced(voice, f) for f in failed]
     for f in coordinator:
-        if f.what in ("removed", "stuck") and f.member in ids:
+        if f.what in (FactKind.REMOVED, FactKind.STUCK) and f.member in ids:
             found += _overdue(voice, f, rounds)
-    found += _closed(voice, [s.noticed_us for s in found if s.how == "killed"], rounds)
+    found += _closed(voice, [s.noticed_us for s in found if s.how == StopKind.KILLED], rounds)
     if not failed:
         found += _fell_silent(voice, rounds)
     return sorted(found, key=lambda s: s.at_us)
@@ -53,11 +71,11 @@ def stops_of(
 def _hung(voice: Voice, f: Fact, poll_us: int) -> Stop:
     limit = f.amount if f.amount > 0 else voice.settled("max.poll.interval.ms")
     if limit > 0:
-        return Stop(f.at_us - limit * 1_000, voice, "hung", f.at_us, True)
+        return Stop(f.at_us - limit * 1_000, voice, StopKind.HUNG, f.at_us, True)
     if poll_us > 0:
-        return Stop(f.at_us - poll_us, voice, "hung", f.at_us, True)
+        return Stop(f.at_us - poll_us, voice, StopKind.HUNG, f.at_us, True)
     since = max(f.at_us - DEFAULT_POLL_MS * 1_000, _called_us(voice, f))
-    return Stop((since + f.at_us) // 2, voice, "hung", f.at_us, True)
+    return Stop((since + f.at_us) // 2, voice, StopKind.HUNG, f.at_us, True)
 
 
 def poll_limit_us(voices: Sequence[Voice]) -> int:
@@ -68,7 +86,7 @@ def poll_limit_us(voices: Sequence[Voice]) -> int:
     found = []
     for voice in voices:
         for f in voice.facts:
-            if f.what == "poll-expired" and (called := _called_us(voice, f)) > 0:
+            if f.what == FactKind.POLL_EXPIRED and (called := _called_us(voice, f)) > 0:
                 found.append(f.at_us - called)
     return min(found) if len(found) > 1 else -1
 
@@ -76,7 +94,9 @@ def poll_limit_us(voices: Sequence[Voice]) -> int:
 def _called_us(voice: Voice, f: Fact) -> int:
     """When its listener was called last before this; 0 where it never was."""
     before = [
-        x.at_us for x in voice.facts if x.what in ("assigned", "revoked") and x.at_us < f.at_us
+        x.at_us
+        for x in voice.facts
+        if x.what in (FactKind.ASSIGNED, FactKind.REVOKED) and x.at_us < f.at_us
     ]
     return before[-1] if before else 0
 
@@ -95,7 +115,7 @@ def _silenced(voice: Voice, f: Fact) -> Stop:
         at = max(f.at_us - session_ms(voice) * 1_000, (last + f.at_us) // 2)
     at = min(at, f.at_us, until - 1)
     lives = _speaks_again(voice, f.at_us - 200_000, until)
-    return Stop(at, voice, "frozen" if lives else "killed", f.at_us, lives)
+    return Stop(at, voice, StopKind.FROZEN if lives else StopKind.KILLED, f.at_us, lives)
 
 
 def _speaks_again(voice: Voice, since: int, until: int) -> bool:
@@ -114,7 +134,7 @@ def _life_of(voice: Voice, member: str) -> int:
     is_seen = False
     for x in voice.facts:
         is_seen = is_seen or x.member == member
-        if is_seen and x.what == "started":
+        if is_seen and x.what == FactKind.STARTED:
             return x.at_us
     return 1 << 62
 
@@ -124,7 +144,7 @@ def _told_session_us(voice: Voice) -> int:
 
 
 def _is_classic(voice: Voice) -> bool:
-    return not any(f.what in ("state", "epoch") for f in voice.facts)
+    return not any(f.what in (FactKind.STATE, FactKind.EPOCH) for f in voice.facts)
 
 
 def session_ms(voice: Voice) -> int:
@@ -138,7 +158,7 @@ def session_ms(voice: Voice) -> int:
 def _overdue(voice: Voice, f: Fact, rounds: Sequence[Round]) -> list[Stop]:
     """It did not come to the barrier, or did not give up its partitions, in time."""
     before = [r.begin_us for r in rounds if r.begin_us <= f.at_us]
-    return [Stop(before[-1] if before else f.at_us, voice, "hung", f.at_us, True)]
+    return [Stop(before[-1] if before else f.at_us, voice, StopKind.HUNG, f.at_us, True)]
 
 
 def _closed(voice: Voice, known_us: Sequence[int], rounds: Sequence[Round]) -> list[Stop]:
@@ -149,16 +169,24 @@ def _closed(voice: Voice, known_us: Sequence[int], rounds: Sequence[Round]) -> l
     last: Fact | None = None
     is_closed = has_lived = False
     for f in voice.facts:
-        if f.what == "closed":
+        if f.what == FactKind.CLOSED:
             at = _left_us(voice, f.at_us, rounds)
-            found.append(Stop(at, voice, "died", at, False))
+            found.append(Stop(at, voice, StopKind.DIED, at, False))
             is_closed = True
-        elif f.what == "started" and last is not None and has_lived and not is_closed:
+        elif f.what == FactKind.STARTED and last is not None and has_lived and not is_closed:
             if not any(last.at_us <= us <= f.at_us + 60_000_000 for us in known_us):
-                found.append(Stop(min(last.at_us + 1, f.at_us), voice, "killed", f.at_us, False))
-        elif f.what in ("joined", "assigned"):
+                found.append(
+                    Stop(min(last.at_us + 1, f.at_us), voice, StopKind.KILLED, f.at_us, False)
+                )
+        elif f.what in (FactKind.JOINED, FactKind.ASSIGNED):
             is_closed = False
-        has_lived = has_lived or f.what in ("asking", "joined", "assigned", "state", "named")
+        has_lived = has_lived or f.what in (
+            FactKind.ASKING,
+            FactKind.JOINED,
+            FactKind.ASSIGNED,
+            FactKind.STATE,
+            FactKind.NAMED,
+        )
         last = f
     return found
 
@@ -171,7 +199,7 @@ def _left_us(voice: Voice, closed_us: int, rounds: Sequence[Round]) -> int:
     heard = (
         r.begin_us
         for r in rounds
-        if r.trigger.kind == "leave"
+        if r.trigger.kind == TriggerKind.LEAVE
         and closed_us - LONG_CLOSE_US <= r.begin_us <= until
         and voice.id_at(r.begin_us) == r.trigger.member
     )
@@ -183,11 +211,15 @@ def _fell_silent(voice: Voice, rounds: Sequence[Round]) -> list[Stop]:
     ids = set(voice.ids)
     found = []
     for r in rounds:
-        if r.is_guessed and r.trigger.kind == "session-timeout" and r.trigger.member in ids:
+        if (
+            r.is_guessed
+            and r.trigger.kind == TriggerKind.SESSION_TIMEOUT
+            and r.trigger.member in ids
+        ):
             before = [f.at_us for f in voice.facts if f.at_us < r.begin_us - 500_000]
             since = before[-1] if before else 0
             told = _told_session_us(voice)
             length = told if told > 0 else session_ms(voice) * 1_000
             at = max(r.begin_us - length, since if told > 0 else (since + r.begin_us) // 2)
-            found.append(Stop(at, voice, "killed", r.begin_us, False))
+            found.append(Stop(at, voice, StopKind.KILLED, r.begin_us, False))
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs import heads
 from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.sieve import Picked, Sieve, other_marks
 from rebalsim.worlds.logs.times import DAY_US, Stamp, quick_us, stamp_of
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, wrapping_of
@@ -20,7 +20,7 @@ LONGEST_PART = 1 << 20
 REMEMBERED = 12  # lines back to which the last one before a silence is looked for
 SILENCE_US = 1_200_000
 # what a process says first, as opposed to one whose clock was set back
-FIRST_WORDS = ("settings", "version", "started")
+FIRST_WORDS = (FactKind.SETTINGS, FactKind.VERSION, FactKind.STARTED)
 BACK_US = 2_000_000  # by which times go back from one process's lines to another's
 FAR_BACK_US = 300_000_000  # by which hardly a clock is set back
 HOUR_US = 3_600_000_000
@@ -205,7 +205,7 @@ class Reader:
                 self._remember(stream, 1 << 62, len(self.recent))
                 seen_us = self.seen_us.get(stream.source, -1)
                 if seen_us > stream.told[-1][1].at_us:
-                    stream.told.append((stream.told[-1][0], Fact(seen_us, "spoke")))
+                    stream.told.append((stream.told[-1][0], Fact(seen_us, FactKind.SPOKE)))
 
     def _take(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
         source, collected = "", None
@@ -280,7 +280,7 @@ class Reader:
                 stream.spoke_us = max(stream.spoke_us, at)
                 break
         if stream.told and stream.spoke_us > stream.told[-1][1].at_us:
-            stream.told.append((stream.told[-1][0], Fact(stream.spoke_us, "spoke")))
+            stream.told.append((stream.told[-1][0], Fact(stream.spoke_us, FactKind.SPOKE)))
 
     def _stream(self, source: str) -> Stream:
         key = f"{self.host}\n{source}"
@@ -319,7 +319,7 @@ class Reader:
             return -1
         former = stream.told[-1][1]
         told_us = former.at_us
-        if first.what not in FIRST_WORDS or former.what in (*FIRST_WORDS, "setting"):
+        if first.what not in FIRST_WORDS or former.what in (*FIRST_WORDS, FactKind.SETTING):
             return told_us
         above = self.recent[max(0, place - REMEMBERED * 4) : place]
         stamps = [
@@ -368,9 +368,9 @@ def _begins(fact: Fact) -> bool:
     """Only a process that begins says so: librdkafka leaves its first state, the Python clients give up
     what they do not have yet.
     """
-    if fact.what == "rd-state":
+    if fact.what == FactKind.RD_STATE:
         return fact.why.startswith("init>")
-    return fact.what in FIRST_WORDS or (fact.what == "revoked" and not fact.partitions)
+    return fact.what in FIRST_WORDS or (fact.what == FactKind.REVOKED and not fact.partitions)
 
 
 def _read_by_others(record: Record, tried: Dialect) -> tuple[Dialect | None, Facts]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory, told_by
 from rebalsim.worlds.logs.sources import host_of, part_of
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
@@ -121,9 +121,9 @@ def _blocks(stream: Stream) -> dict[int, str]:
     found: dict[int, str] = {}
     block: list[int] = []
     for place, (_, f) in enumerate(stream.told):
-        if f.what == "settings":
+        if f.what == FactKind.SETTINGS:
             block = [place]
-        elif f.what == "setting" and not f.group:
+        elif f.what == FactKind.SETTING and not f.group:
             block.append(place)
             if f.why == "group.id":
                 found.update(dict.fromkeys(block, f.other))
@@ -136,7 +136,7 @@ def packed(f: Fact) -> str:
     """A fact as a list of its fields, in their order, without those at the end that are empty."""
     told = [
         f.at_us,
-        f.what,
+        f.what.value,
         f.group,
         f.client,
         f.member,
@@ -149,6 +149,8 @@ def packed(f: Fact) -> str:
         f.plan,
         f.amount,
     ]
+    if f.is_second_hand:
+        return _encoded([*told, True])
     while told[-1] in _EMPTY:
         told.pop()
     return _encoded(told)
@@ -157,7 +159,7 @@ def packed(f: Fact) -> str:
 def unpacked(told: str) -> Fact:
     """The fact again."""
     fact = Fact(*json.loads(told))
-    fact.partitions = tuple(fact.partitions)
+    fact.what, fact.partitions = FactKind(fact.what), tuple(fact.partitions)
     if fact.plan:
         fact.plan = {who: tuple(partitions) for who, partitions in fact.plan.items()}
     return fact
@@ -229,7 +231,7 @@ def _events(story: GroupStory) -> Iterator[tuple[int, Row]]:
             at,
             {
                 "at_us": at,
-                "what": f.what,
+                "what": f.what.value,
                 "consumer": consumer,
                 "member": f.member,
                 "generation": f.generation,
@@ -239,7 +241,13 @@ def _events(story: GroupStory) -> Iterator[tuple[int, Row]]:
         )
 
 
-_QUIET = ("spoke", "setting", "settings", "positioned", "version")
+_QUIET = (
+    FactKind.SPOKE,
+    FactKind.SETTING,
+    FactKind.SETTINGS,
+    FactKind.POSITIONED,
+    FactKind.VERSION,
+)
 
 
 def _rebalances(story: GroupStory) -> Iterator[tuple[int, Row]]:
@@ -251,7 +259,7 @@ def _rebalances(story: GroupStory) -> Iterator[tuple[int, Row]]:
                 "started_us": r.begin_us,
                 "joined_us": r.joined_us,
                 "ended_us": r.end_us,
-                "trigger": r.trigger.kind,
+                "trigger": r.trigger.kind.value,
                 "member": r.trigger.member,
                 "late": r.late_member,
                 "late_us": r.late_us,
@@ -272,8 +280,8 @@ def _pauses(story: GroupStory) -> Iterator[tuple[int, Row]]:
                 "started_us": p.start_us,
                 "ended_us": p.end_us,
                 "is_open": p.end_us < 0,
-                "why": p.how,
-                "cause": p.kind,
+                "why": str(p.how),
+                "cause": str(p.kind),
                 "member": p.member,
                 "owner_before": p.owner.name,
                 "owner_after": p.to.name if p.to is not None else "",

@@ -29,7 +29,7 @@ def _group(story: GroupStory) -> Document:
             {
                 "member": member_of(v, f.at_us, f.member),
                 "t": f.at_us // 1_000,
-                "kind": f.what,
+                "kind": f.what.value,
                 "partitions": list(f.partitions),
             }
             for v in story.voices

@@ -15,7 +15,7 @@ from rebalsim.trace.recording import assignor_names, protocol_of
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 from rebalsim.worlds.logs.coordinator_events import coordinator_events
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import CALLS
+from rebalsim.worlds.logs.facts import CALLS, FactKind
 from rebalsim.worlds.logs.observation import GroupStory, observe
 from rebalsim.worlds.logs.sources import Source
 from rebalsim.worlds.logs.voice_events import partition_of, voice_events
@@ -77,7 +77,7 @@ def _header(stories: Sequence[GroupStory], events: Sequence[TraceEvent], start: 
         title=", ".join(s.name for s in stories),
         variant="logs",
         heading=" and ".join(protocols),
-        kafka=next((f.why for v in voices for f in v.facts if f.what == "version"), ""),
+        kafka=next((f.why for v in voices for f in v.facts if f.what == FactKind.VERSION), ""),
         horizon_us=last + 1,
         topics={name: TopicFacts(topics[name]) for name in sorted(topics)},
         consumers=facts,
@@ -86,9 +86,9 @@ def _header(stories: Sequence[GroupStory], events: Sequence[TraceEvent], start: 
 
 def facts_of(v: Voice) -> ConsumerFacts:
     """What a consumer's log tells of its settings."""
-    is_new = any(f.what in ("state", "epoch") for f in v.facts)
+    is_new = any(f.what in (FactKind.STATE, FactKind.EPOCH) for f in v.facts)
     offered = v.settings.get("partition.assignment.strategy", "").strip("[]")
-    chosen = next((f.why for f in v.facts if f.what == "joined" and f.why), "")
+    chosen = next((f.why for f in v.facts if f.what == FactKind.JOINED and f.why), "")
     assignors: Any = ()
     if not is_new:
         names = ", ".join(word.removeprefix("class ").strip() for word in offered.split(","))

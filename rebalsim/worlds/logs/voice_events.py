@@ -9,13 +9,23 @@ from collections.abc import Sequence
 from rebalsim.domain.ids import MOST_PARTITIONS, Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
-from rebalsim.worlds.logs.facts import Fact
-from rebalsim.worlds.logs.stops import Stop
+from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.stops import Stop, StopKind
 from rebalsim.worlds.logs.voices import Voice
 
 # what a client prints only after a listener has returned
 AFTER_CALLBACK = frozenset(
-    ("asking", "assigned", "positioned", "leaving", "closed", "joined", "named", "reset", "state")
+    (
+        FactKind.ASKING,
+        FactKind.ASSIGNED,
+        FactKind.POSITIONED,
+        FactKind.LEAVING,
+        FactKind.CLOSED,
+        FactKind.JOINED,
+        FactKind.NAMED,
+        FactKind.RESET,
+        FactKind.STATE,
+    )
 )
 LONGEST_CALLBACK_US = 600_000_000
 
@@ -50,25 +60,27 @@ class _Book:
         self.out: list[TraceEvent] = []
         self.life = 0
         self.is_gone = True
-        self.halted = ""  # frozen | hung
+        self.halted: StopKind | None = None
         self.owned: dict[Partition, None] = {}
 
     def stop(self, stop: Stop) -> None:
         """It could deliver no more, though it called no listener."""
         if self.is_gone or self.halted:
             return
-        if stop.how in ("killed", "died"):
-            self._exit(stop.at_us, "killed" if stop.how == "killed" else "closed")
-        elif stop.how == "frozen":
-            self.halted = "frozen"
+        if stop.how in (StopKind.KILLED, StopKind.DIED):
+            self._exit(stop.at_us, "killed" if stop.how == StopKind.KILLED else "closed")
+        elif stop.how == StopKind.FROZEN:
+            self.halted = StopKind.FROZEN
             self.out.append(ev.ConsumerFroze(stop.at_us, self.name))
         else:
-            self.halted = "hung"
+            self.halted = StopKind.HUNG
             held = tuple(sorted(self.owned))
             self.out.append(ev.HandlerStuck(stop.at_us, self.name, "hang", held))
 
     def take(self, f: Fact, place: int) -> None:
-        if f.what == "started" or (self.is_gone and f.what not in ("closed", "spoke", "version")):
+        if f.what == FactKind.STARTED or (
+            self.is_gone and f.what not in (FactKind.CLOSED, FactKind.SPOKE, FactKind.VERSION)
+        ):
             self._begin(f.at_us)
         if self.is_gone:
             return
@@ -95,16 +107,23 @@ class _Book:
 
     def _wake(self, f: Fact) -> None:
         """A listener's call, or a request to join, comes from a thread that goes on."""
-        shows = ("revoked", "lost", "assigned", "back", "asking", "thrown-out")
-        if self.halted == "frozen" or (self.halted and f.what in shows):
+        shows = (
+            FactKind.REVOKED,
+            FactKind.LOST,
+            FactKind.ASSIGNED,
+            FactKind.BACK,
+            FactKind.ASKING,
+            FactKind.THROWN_OUT,
+        )
+        if self.halted == StopKind.FROZEN or (self.halted and f.what in shows):
             self._wake_at(f.at_us)
 
     def _wake_at(self, at: int) -> None:
-        if self.halted == "frozen":
+        if self.halted == StopKind.FROZEN:
             self.out.append(ev.ConsumerThawed(at, self.name))
         elif self.halted:
             self.out.append(ev.HandlerReturned(at, self.name))
-        self.halted = ""
+        self.halted = None
 
     # ------------------------------------------------------------------------------- its facts
     def on_closed(self, f: Fact, place: int) -> None:
@@ -129,7 +148,7 @@ class _Book:
         )
 
     def on_synced(self, f: Fact, place: int) -> None:
-        given = next((x for x in self.voice.facts[place:] if x.what == "assigned"), None)
+        given = next((x for x in self.voice.facts[place:] if x.what == FactKind.ASSIGNED), None)
         held = {**self.owned, **dict.fromkeys(map(partition_of, given.partitions if given else ()))}
         self.out.append(
             ev.AssignmentReceived(f.at_us, self.name, f.generation, tuple(sorted(held)))
@@ -150,8 +169,8 @@ class _Book:
     def _callback(self, f: Fact, place: int) -> None:
         partitions = tuple(sorted(map(partition_of, f.partitions)))
         self.out += [
-            ev.CallbackBegan(f.at_us, self.name, f.what, partitions),
-            ev.CallbackEnded(_end_of(self.voice.facts, place), self.name, f.what, partitions),
+            ev.CallbackBegan(f.at_us, self.name, f.what.value, partitions),
+            ev.CallbackEnded(_end_of(self.voice.facts, place), self.name, f.what.value, partitions),
         ]
 
     def on_positioned(self, f: Fact, place: int) -> None:
@@ -197,9 +216,9 @@ def _end_of(facts: Sequence[Fact], place: int) -> int:
     """
     f = facts[place]
     for x in facts[place + 1 : place + 8]:
-        if x.what == "callback-took" and x.at_us - f.at_us >= x.amount * 900:
+        if x.what == FactKind.CALLBACK_TOOK and x.at_us - f.at_us >= x.amount * 900:
             return x.at_us
         is_own = not x.thread or not f.thread or x.thread == f.thread
         if x.what in AFTER_CALLBACK and is_own and x.at_us - f.at_us < LONGEST_CALLBACK_US:
-            return x.at_us if f.what != "assigned" or x.what != "asking" else f.at_us
+            return x.at_us if f.what != FactKind.ASSIGNED or x.what != FactKind.ASKING else f.at_us
     return f.at_us

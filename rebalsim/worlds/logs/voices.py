@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from rebalsim.worlds.logs.dialects import Dialect
-from rebalsim.worlds.logs.facts import CALLS, Fact
+from rebalsim.worlds.logs.facts import CALLS, Fact, FactKind
 from rebalsim.worlds.logs.streams import Stream
 
 
@@ -52,7 +52,7 @@ class Voice:
         return int(value) if value.isdigit() and len(value) < 13 else -1
 
 
-OF_OTHERS = ("planned",)
+OF_OTHERS = (FactKind.PLANNED,)
 OF_JAVA = ("Java", "Java without prefix", "Spring", "Streams", "Connect")
 
 
@@ -61,14 +61,14 @@ def voices_of(stream: Stream) -> list[Voice]:
     by_key: dict[str, list[tuple[Dialect, Fact]]] = {}
     loose: list[tuple[Dialect, Fact]] = []
     for dialect, fact in stream.told:
-        if dialect.is_broker or fact.what == "spoke":
+        if dialect.is_broker or fact.what == FactKind.SPOKE:
             continue
         if fact.client:
             by_key.setdefault(fact.client, []).append((dialect, fact))
         else:
             loose.append((dialect, fact))
     _place(loose, by_key)
-    spoke = [(d, f, n) for n, (d, f) in enumerate(stream.told) if f.what == "spoke"]
+    spoke = [(d, f, n) for n, (d, f) in enumerate(stream.told) if f.what == FactKind.SPOKE]
     place = {id(fact): n for n, (_, fact) in enumerate(stream.told)}
     for told in by_key.values():
         for d, f, n in spoke:  # each voice has its own: its time is put right for each voice
@@ -94,11 +94,11 @@ def _place(
     named = list(by_key)
     group = ""
     for dialect, fact in loose:
-        if fact.what in ("settings", "setting", "version"):
+        if fact.what in (FactKind.SETTINGS, FactKind.SETTING, FactKind.VERSION):
             continue
-        if fact.what == "positioned" or fact.what.startswith("container-"):
+        if fact.what == FactKind.POSITIONED or fact.is_second_hand:
             key = threads.get(fact.thread, named[0] if len(named) == 1 else "")
-            if key or (fact.what != "positioned" and not named):
+            if key or (fact.what != FactKind.POSITIONED and not named):
                 by_key.setdefault(key or f"\n{fact.thread}", []).append((dialect, fact))
         elif named and dialect.name in OF_JAVA:
             if len(named) == 1:
@@ -139,15 +139,8 @@ def _settled(told: list[tuple[Dialect, Fact]]) -> list[Fact]:
 
 def _without_containers(facts: list[Fact]) -> list[Fact]:
     """Spring's lines stand in only where Kafka's own are missing."""
-    has_own = any(f.what in CALLS for f in facts)
-    kept = []
-    for fact in facts:
-        if fact.what.startswith("container-"):
-            if has_own:
-                continue
-            fact.what = fact.what.removeprefix("container-")
-        kept.append(fact)
-    return kept
+    has_own = any(f.what in CALLS and not f.is_second_hand for f in facts)
+    return [f for f in facts if not (has_own and f.is_second_hand)]
 
 
 def _give_settings(loose: Iterable[tuple[Dialect, Fact]], voices: list[Voice]) -> None:
@@ -155,10 +148,10 @@ def _give_settings(loose: Iterable[tuple[Dialect, Fact]], voices: list[Voice]) -
     block: dict[str, str] = {}
     blocks: list[dict[str, str]] = []
     for _, fact in loose:
-        if fact.what == "settings":
+        if fact.what == FactKind.SETTINGS:
             block = {}
             blocks.append(block)
-        elif fact.what == "setting":
+        elif fact.what == FactKind.SETTING:
             if not blocks:
                 blocks.append(block)
             block.setdefault(fact.why, fact.other)

@@ -96,7 +96,7 @@ SETS = "{TopicPartition(topic='t', partition=1), TopicPartition(topic='t', parti
         (
             "2025-11-18T15:40:07.559Z  INFO 1 --- [shop] [ orders-0-C-1] o.s.k.l."
             "KafkaMessageListenerContainer : g: partitions assigned: [t-0, t-1]",
-            {"what": "container-assigned", "group": "g", "partitions": ("t-0", "t-1")},
+            {"what": "assigned", "group": "g", "is_second_hand": True},
         ),
         (
             BROKER + "Preparing to rebalance group g in state PreparingRebalance with old "

@@ -21,7 +21,7 @@ from rebalsim.worlds.logs.dialects.templates import (
     table,
     told,
 )
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import without_logger
 
 _PREFIX = re.compile(
@@ -54,22 +54,22 @@ def _read_classic(at_us: int, message: str) -> Told | None:
 
 def _removed(at: int, m: re.Match[str]) -> Told:
     ids = _UUID.findall(m[2]) or [i.strip() for i in m[2].strip("Set()[]. ").split(",")]
-    return tuple(Fact(at, "removed", m[1], member=i.strip()) for i in ids)
+    return tuple(Fact(at, FactKind.REMOVED, m[1], member=i.strip()) for i in ids)
 
 
 def _fenced(at: int, m: re.Match[str]) -> Told:
-    return (Fact(at, "turned-away", member=m[1], instance=m[2], other=m[3]),)
+    return (Fact(at, FactKind.TURNED_AWAY, member=m[1], instance=m[2], other=m[3]),)
 
 
 def _member_left(at: int, m: re.Match[str]) -> Told:
     """3.x prints the whole member: its client's address and timeouts, too."""
-    return (Fact(at, "left", m[3], member=m[1], why=m[4] or ""), *_timeouts(at, m))
+    return (Fact(at, FactKind.LEFT, m[3], member=m[1], why=m[4] or ""), *_timeouts(at, m))
 
 
 def _timeouts(at: int, m: re.Match[str]) -> Told:
     """What a member's metadata tell of its settings."""
     return tuple(
-        Fact(at, "setting", m[3], member=m[1], why=key, other=value[1])
+        Fact(at, FactKind.SETTING, m[3], member=m[1], why=key, other=value[1])
         for key, name in (
             ("session.timeout.ms", "sessionTimeoutMs"),
             ("max.poll.interval.ms", "rebalanceTimeoutMs"),
@@ -82,24 +82,24 @@ TEMPLATES: tuple[Template, ...] = (
     (
         rf"Preparing to rebalance group {GROUP} in state (\w{{1,40}}) with old generation "
         rf"{N}{_P} \(reason: (.*?)\)\.?\s*$",
-        one("preparing", group=1, generation=3, why=4),
+        one(FactKind.PREPARING, group=1, generation=3, why=4),
     ),
     (
         rf"Stabilized group {GROUP} generation {N}{_P} with {N} members",
-        one("stabilized", group=1, generation=2, amount=3),
+        one(FactKind.STABILIZED, group=1, generation=2, amount=3),
     ),
     (
         rf"Assignment received from leader (?:{ID} )?for group {GROUP} for generation {N}",
-        one("distributed", member=1, group=2, generation=3),
+        one(FactKind.DISTRIBUTED, member=1, group=2, generation=3),
     ),
     (
         rf"Group {GROUP} with generation {N}{_P} is now empty",
-        one("empty", group=1, generation=2),
+        one(FactKind.EMPTY, group=1, generation=2),
     ),
     (rf"Group {GROUP} removed dynamic members who haven't joined: (.*)$", _removed),
     (rf"Group {GROUP} removed members who haven't sent their sync", nothing),
-    (rf"Member {ID} in group {GROUP} has failed", one("failed", member=1, group=2)),
-    (rf"Member {ID} in group {GROUP} has left", one("left", member=1, group=2)),
+    (rf"Member {ID} in group {GROUP} has failed", one(FactKind.FAILED, member=1, group=2)),
+    (rf"Member {ID} in group {GROUP} has left", one(FactKind.LEFT, member=1, group=2)),
     (
         r"Member MemberMetadata\(memberId=([^,]{1,400}), (.{0,4000}?)\) has left group "
         rf"{GROUP} through explicit `LeaveGroup`(?:; client reason: (.*))?$",
@@ -108,53 +108,53 @@ TEMPLATES: tuple[Template, ...] = (
     (
         r"Member ?\[group\.instance\.id .{0,300}?, member\.id (\S.{0,400}?)\] in group "
         rf"{GROUP} has left",
-        one("left", member=1, group=2),
+        one(FactKind.LEFT, member=1, group=2),
     ),
     (
         rf"Pending member {ID} in group {GROUP} has been removed after session timeout",
-        one("unborn", member=1, group=2),
+        one(FactKind.UNBORN, member=1, group=2),
     ),
     (
         rf"Dynamic [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
         rf"new member id {ID} (?:and request|for this member and request)",
-        one("born", group=1, member=2),
+        one(FactKind.BORN, group=1, member=2),
     ),
     (
         rf"Dynamic [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
         rf"new member id {ID} (?:and added|for this member and add)",
-        one("added", group=1, member=2),
+        one(FactKind.ADDED, group=1, member=2),
     ),
     (
         rf"Pending dynamic member with id {ID} joins group {GROUP} in",
-        one("added", member=1, group=2),
+        one(FactKind.ADDED, member=1, group=2),
     ),
     (
         rf"Static [Mm]ember with unknown member id joins group {GROUP} in .{{0,100}}?Created a "
         rf"new member id {ID} for this",
-        one("added", group=1, member=2),
+        one(FactKind.ADDED, group=1, member=2),
     ),
     (
         rf"Static member with groupInstanceId=(\S{{1,300}}) and unknown member id joins group "
         rf"{GROUP} in .{{0,100}}?Created a new member id {ID} for this",
-        one("added", instance=1, group=2, member=3),
+        one(FactKind.ADDED, instance=1, group=2, member=3),
     ),
     (
         rf"Static member with groupInstanceId=(\S{{1,300}}) and unknown member id joins group "
         rf"{GROUP} in .{{0,100}}?Replacing previously mapped member {ID} with this",
-        one("replaced", instance=1, group=2, other=3),
+        one(FactKind.REPLACED, instance=1, group=2, other=3),
     ),
     (
         rf"Adding new static member {_I} to group {GROUP} with member id {ID}\.?$",
-        one("added", instance=1, group=2, member=3),
+        one(FactKind.ADDED, instance=1, group=2, member=3),
     ),
     (
         rf"Static member {_I} of group {GROUP} with unknown member id rejoins, assigning "
         rf"new member id {ID}, while old member id {ID} will be removed",
-        one("replaced", instance=1, group=2, member=3, other=4),
+        one(FactKind.REPLACED, instance=1, group=2, member=3, other=4),
     ),
     (
         rf"Updating metadata for static member {ID} with instance id (\S{{1,300}})",
-        one("updated", member=1, instance=2),
+        one(FactKind.UPDATED, member=1, instance=2),
     ),
     (
         rf"Request memberId={ID} for static member with groupInstanceId=(\S{{1,300}}) is fenced "
@@ -168,16 +168,16 @@ TEMPLATES: tuple[Template, ...] = (
     ),
     (
         rf"Group leader \[memberId: {ID}, groupInstanceId: (\S{{1,300}})\] failed to join before",
-        one("late-leader", member=1, instance=2),
+        one(FactKind.LATE_LEADER, member=1, instance=2),
     ),
     (
         r"Loaded member MemberMetadata\(memberId=([^,]{1,400}), (.{0,4000}?)\) in group "
         rf"{GROUP} with generation",
         _timeouts,
     ),
-    (rf"Loaded (?:classic|consumer) group {GROUP} with", one("loaded", group=1)),
-    (rf"Loading group metadata for {GROUP} with generation {N}", one("loaded", group=1)),
-    (rf"Unloading group metadata for {GROUP} with generation", one("unloaded", group=1)),
+    (rf"Loaded (?:classic|consumer) group {GROUP} with", one(FactKind.LOADED, group=1)),
+    (rf"Loading group metadata for {GROUP} with generation {N}", one(FactKind.LOADED, group=1)),
+    (rf"Unloading group metadata for {GROUP} with generation", one(FactKind.UNLOADED, group=1)),
 )
 _TABLE = table(TEMPLATES)
 HEADS = {**heads(TEMPLATES), **NEW_HEADS}

@@ -10,7 +10,7 @@ import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.templates import ID, N, Told, one, table, told
-from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record, sorted_partitions
 from rebalsim.worlds.logs.heads import thread_before, without_logger
 
 _PREFIX = re.compile(r"\[Worker clientId=([^\]]{0,249}?), groupId=([^\]]{0,249})\] ")
@@ -40,8 +40,8 @@ def _joined(at: int, m: re.Match[str]) -> Told:
     )
     assigned = sorted_partitions([*lists.get("connectorIds", ()), *lists.get("taskIds", ())])
     return (
-        Fact(at, "revoked", generation=int(m[1]), partitions=revoked, why="connect"),
-        Fact(at, "assigned", generation=int(m[1]), partitions=assigned, why="connect"),
+        Fact(at, FactKind.REVOKED, generation=int(m[1]), partitions=revoked, why="connect"),
+        Fact(at, FactKind.ASSIGNED, generation=int(m[1]), partitions=assigned, why="connect"),
     )
 
 
@@ -53,23 +53,23 @@ def _synced(at: int, m: re.Match[str]) -> Told:
     found = _GENERATION.search(m[1])
     if found is None:
         return ()
-    return (Fact(at, "joined", generation=int(found[1]), member=found[2], why=found[3]),)
+    return (Fact(at, FactKind.JOINED, generation=int(found[1]), member=found[2], why=found[3]),)
 
 
 _TABLE = table(
     (
-        (r"Rebalance started", one("asking")),
+        (r"Rebalance started", one(FactKind.ASKING)),
         (rf"Joined group at generation {N} with protocol version (.*)$", _joined),
         (r"Successfully joined group with generation (.*)$", _synced),
-        (r"\(Re-\)joining group", one("asking")),
-        (r"Request joining group due to: group is already rebalancing", one("heard")),
-        (r"Request joining group due to: (.*)$", one("rejoining", why=1)),
-        (r"worker poll timeout has expired", one("poll-expired")),
+        (r"\(Re-\)joining group", one(FactKind.ASKING)),
+        (r"Request joining group due to: group is already rebalancing", one(FactKind.HEARD)),
+        (r"Request joining group due to: (.*)$", one(FactKind.REJOINING, why=1)),
+        (r"worker poll timeout has expired", one(FactKind.POLL_EXPIRED)),
         (
             rf"Member {ID} sending LeaveGroup request to coordinator .{{0,400}}?(?: due to (.*))?$",
-            one("leaving", member=1, why=2),
+            one(FactKind.LEAVING, member=1, why=2),
         ),
-        (r"Attempt to heartbeat failed since group is rebalancing", one("heard")),
+        (r"Attempt to heartbeat failed since group is rebalancing", one(FactKind.HEARD)),
     )
 )
 DIALECT = Dialect("Connect", ("[Worker clientId=",), read, order=22)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record, sorted_partitions
 
 Teller = Callable[[int, str], list[Fact]]
 _GROUP = re.compile(r"; group: ([^,]{1,249})")
@@ -46,7 +46,7 @@ def read(record: Record) -> Facts | None:
         plan = {
             m[1].strip(" ,"): partitions_in(m[2]) for m in _PLAN.finditer(text.split("plan: ")[1])
         }
-        return (Fact(at, "planned", plan=plan),)
+        return (Fact(at, FactKind.PLANNED, plan=plan),)
     group = _GROUP.search(text)
     if group is None:
         return None
@@ -68,7 +68,14 @@ def _joined(at: int, text: str) -> list[Fact]:
     if m is None:
         return []
     return [
-        Fact(at, "joined", member=m[2], generation=int(m[4]), why=m[5] or "", instance=_given(m[3]))
+        Fact(
+            at,
+            FactKind.JOINED,
+            member=m[2],
+            generation=int(m[4]),
+            why=m[5] or "",
+            instance=_given(m[3]),
+        )
     ]
 
 
@@ -80,10 +87,10 @@ def _session(at: int, text: str) -> list[Fact]:
     m = _SESSION.search(text)
     if m is None:
         return []
-    return [Fact(at, "assigned", partitions=partitions_in(m[1]))]
+    return [Fact(at, FactKind.ASSIGNED, partitions=partitions_in(m[1]))]
 
 
-def _callback(pattern: re.Pattern[str], what: str) -> Teller:
+def _callback(pattern: re.Pattern[str], what: FactKind) -> Teller:
     def teller(at: int, text: str) -> list[Fact]:
         m = pattern.search(text)
         return [Fact(at, what, partitions=partitions_in(m[1]))] if m is not None else []
@@ -93,38 +100,41 @@ def _callback(pattern: re.Pattern[str], what: str) -> Teller:
 
 def _named(at: int, text: str) -> list[Fact]:
     m = _NAMED.search(text)
-    return [Fact(at, "named", member=m[1])] if m is not None else []
+    return [Fact(at, FactKind.NAMED, member=m[1])] if m is not None else []
 
 
 def _leaving(at: int, text: str) -> list[Fact]:
     m = _LEAVING.search(text)
-    return [Fact(at, "leaving", member=m[2])] if m is not None else []
+    return [Fact(at, FactKind.LEAVING, member=m[2])] if m is not None else []
 
 
 def _errored(at: int, text: str) -> list[Fact]:
     if "REBALANCE_IN_PROGRESS" in text:
-        return [Fact(at, "heard")]
+        return [Fact(at, FactKind.HEARD)]
     error = text.partition("err: ")[2].partition(":")[0]
-    return [Fact(at, "thrown-out", why=error)]
+    return [Fact(at, FactKind.THROWN_OUT, why=error)]
 
 
 def _heartbeat(at: int, text: str) -> list[Fact]:
     m = _EPOCH.search(text)
-    return [Fact(at, "epoch", member=m[1], generation=int(m[2]))] if m is not None else []
+    return [Fact(at, FactKind.EPOCH, member=m[1], generation=int(m[2]))] if m is not None else []
 
 
 _TELLERS = (
-    ("joining group; group", lambda at, text: [Fact(at, "asking")] if "rejoin" not in text else []),
+    (
+        "joining group; group",
+        lambda at, text: [Fact(at, FactKind.ASKING)] if "rejoin" not in text else [],
+    ),
     ("MemberIDRequired", _named),
     ("joined", _joined),
-    ("synced; group", lambda at, text: [Fact(at, "synced")]),
+    ("synced; group", lambda at, text: [Fact(at, FactKind.SYNCED)]),
     ("new group session begun", _session),
     ("heartbeat errored", _errored),
-    ("consumer revoking prior assigned", _callback(_EAGER, "revoked")),
-    ("calling onRevoke at the end of a session", _callback(_REVOKE, "revoked")),
-    ("calling onLost", _callback(_LOST, "lost")),
+    ("consumer revoking prior assigned", _callback(_EAGER, FactKind.REVOKED)),
+    ("calling onRevoke at the end of a session", _callback(_REVOKE, FactKind.REVOKED)),
+    ("calling onLost", _callback(_LOST, FactKind.LOST)),
     ("leaving group; group", _leaving),
-    ("beginning to manage the", lambda at, text: [Fact(at, "started")]),
+    ("beginning to manage the", lambda at, text: [Fact(at, FactKind.STARTED)]),
     ("heartbeat received updated assignment", _heartbeat),
 )
 
@@ -134,17 +144,17 @@ def settle(facts: list[Fact]) -> list[Fact]:
     held: dict[str, None] = {}
     out = []
     for fact in facts:
-        if fact.what == "assigned":
+        if fact.what == FactKind.ASSIGNED:
             held.update(dict.fromkeys(fact.partitions))
-        elif fact.what in ("revoked", "lost"):
+        elif fact.what in (FactKind.REVOKED, FactKind.LOST):
             for partition in fact.partitions:
                 held.pop(partition, None)
-        elif fact.what == "started":
+        elif fact.what == FactKind.STARTED:
             held.clear()
-        elif fact.what == "leaving" and held:
+        elif fact.what == FactKind.LEAVING and held:
             given = sorted_partitions(list(held))
             out.append(
-                Fact(fact.at_us, "revoked", fact.group, member=fact.member, partitions=given)
+                Fact(fact.at_us, FactKind.REVOKED, fact.group, member=fact.member, partitions=given)
             )
             held.clear()
         out.append(fact)

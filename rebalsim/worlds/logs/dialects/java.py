@@ -13,7 +13,7 @@ from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
 from rebalsim.worlds.logs.dialects.java_new import TEMPLATES as NEW_TEMPLATES
 from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, heads, one, table, told
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import thread_before, thread_behind, without_logger
 
 MARK = "[Consumer "
@@ -55,32 +55,32 @@ def _whose(prefix: str) -> tuple[str, str, str] | None:
 
 def _joined(at: int, m: re.Match[str]) -> Told:
     if (g := _GENERATION.search(m[1])) is not None:
-        return (Fact(at, "joined", generation=int(g[1]), member=g[2], why=g[3]),)
+        return (Fact(at, FactKind.JOINED, generation=int(g[1]), member=g[2], why=g[3]),)
     number = re.match(N, m[1])
-    return (Fact(at, "joined", generation=int(number[1])),) if number is not None else ()
+    return (Fact(at, FactKind.JOINED, generation=int(number[1])),) if number is not None else ()
 
 
 def _synced(at: int, m: re.Match[str]) -> Told:
     if (g := _GENERATION.search(m[1])) is not None:
-        return (Fact(at, "synced", generation=int(g[1]), member=g[2]),)
+        return (Fact(at, FactKind.SYNCED, generation=int(g[1]), member=g[2]),)
     number = re.match(N, m[1])
-    return (Fact(at, "synced", generation=int(number[1])),) if number is not None else ()
+    return (Fact(at, FactKind.SYNCED, generation=int(number[1])),) if number is not None else ()
 
 
 def _planned(at: int, m: re.Match[str]) -> Told:
     plan = {who.strip(" ,{"): partitions_in(what) for who, what in _PLAN.findall(m[2])}
-    return (Fact(at, "planned", generation=int(m[1]), plan=plan),)
+    return (Fact(at, FactKind.PLANNED, generation=int(m[1]), plan=plan),)
 
 
 def _rejoining(at: int, m: re.Match[str]) -> Told:
     why = m[1].strip()
     if why == "group is already rebalancing":
-        return (Fact(at, "heard"),)
+        return (Fact(at, FactKind.HEARD),)
     if (
         given := re.match(r"need to re-join with the given member-id: (.{1,400})", why)
     ) is not None:
-        return (Fact(at, "named", member=given[1].strip()),)
-    return (Fact(at, "rejoining", why=why, partitions=_given_up(why)),)
+        return (Fact(at, FactKind.NAMED, member=given[1].strip()),)
+    return (Fact(at, FactKind.REJOINING, why=why, partitions=_given_up(why)),)
 
 
 def _given_up(why: str) -> tuple[str, ...]:
@@ -91,79 +91,79 @@ def _given_up(why: str) -> tuple[str, ...]:
 def _must_revoke(at: int, m: re.Match[str]) -> Told:
     """Clients before 3.0 say it so."""
     why = "need to revoke partitions and re-join"
-    return (Fact(at, "rejoining", why=why, partitions=partitions_in(m[1])),)
+    return (Fact(at, FactKind.REJOINING, why=why, partitions=partitions_in(m[1])),)
 
 
 def _leaving(at: int, m: re.Match[str]) -> Told:
     why = (m[2] or "").strip()
-    left = Fact(at, "leaving", member=m[1], why=why)
+    left = Fact(at, FactKind.LEAVING, member=m[1], why=why)
     if "poll timeout has expired. This means" in why:  # 2.8 has no line of its own for it
-        return Fact(at, "poll-expired", member=m[1]), left
+        return Fact(at, FactKind.POLL_EXPIRED, member=m[1]), left
     return (left,)
 
 
-def _callback(what: str) -> Teller:
+def _callback(what: FactKind) -> Teller:
     return lambda at, m: (Fact(at, what, partitions=partitions_in(m[1])),)
 
 
 def _positioned(at: int, m: re.Match[str]) -> Told:
     offset = re.search(rf"offset={N}", m[2])
     amount = int(offset[1]) if offset is not None else -1
-    return (Fact(at, "positioned", partitions=partitions_in(m[1]), why="", amount=amount),)
+    return (Fact(at, FactKind.POSITIONED, partitions=partitions_in(m[1]), why="", amount=amount),)
 
 
 def _heartbeat_failed(at: int, m: re.Match[str]) -> Told:
     who = _GENERATION.search(m[0])
     error = m[1].strip(" ,.").rsplit(".", 1)[-1]
-    return (Fact(at, "thrown-out", member=who[2] if who is not None else "", why=error),)
+    return (Fact(at, FactKind.THROWN_OUT, member=who[2] if who is not None else "", why=error),)
 
 
 def _join_failed(at: int, m: re.Match[str]) -> Told:
     fenced = "fenced" in m[0]
-    return (Fact(at, "thrown-out", why="FENCED_INSTANCE_ID"),) if fenced else ()
+    return (Fact(at, FactKind.THROWN_OUT, why="FENCED_INSTANCE_ID"),) if fenced else ()
 
 
 TEMPLATES = (
-    (r"Subscribed to (?:topic|pattern)", one("started")),
-    (r"\(Re-\)joining group", one("asking")),
+    (r"Subscribed to (?:topic|pattern)", one(FactKind.STARTED)),
+    (r"\(Re-\)joining group", one(FactKind.ASKING)),
     (r"Request joining group due to: (.*)$", _rejoining),
-    (r"Attempt to heartbeat failed since group is rebalancing", one("heard")),
+    (r"Attempt to heartbeat failed since group is rebalancing", one(FactKind.HEARD)),
     (r"Requesting to re-join the group and trigger rebalance since (.*)$", _rejoining),
     (r"Need to revoke partitions (.*) and re-join the group", _must_revoke),
     (r"Successfully joined group with generation (.*)$", _joined),
     (r"Successfully synced group in generation (.*)$", _synced),
     (rf"Finished assignment for group at generation {N}: (.*)$", _planned),
-    (r"Adding newly assigned partitions:? ?(.*)$", _callback("assigned")),
-    (r"Setting newly assigned partitions:? ?(.*)$", _callback("assigned")),
-    (r"Revoke previously assigned partitions:? ?(.*)$", _callback("revoked")),
-    (r"Lost previously assigned partitions:? ?(.*)$", _callback("lost")),
+    (r"Adding newly assigned partitions:? ?(.*)$", _callback(FactKind.ASSIGNED)),
+    (r"Setting newly assigned partitions:? ?(.*)$", _callback(FactKind.ASSIGNED)),
+    (r"Revoke previously assigned partitions:? ?(.*)$", _callback(FactKind.REVOKED)),
+    (r"Lost previously assigned partitions:? ?(.*)$", _callback(FactKind.LOST)),
     (r"Setting offset for partition (\S{1,300}) to the committed offset (.*)$", _positioned),
     (r"Resetting offset for partition (\S{1,300}) to (.*)$", _positioned),
-    (r"consumer poll timeout has expired", one("poll-expired")),
-    (r"This member will leave the group because consumer poll timeout", one("poll-expired")),
+    (r"consumer poll timeout has expired", one(FactKind.POLL_EXPIRED)),
+    (r"This member will leave the group because consumer poll timeout", one(FactKind.POLL_EXPIRED)),
     (
         rf"Member {ID} sending LeaveGroup request to coordinator .{{0,400}}?(?: due to (.*))?$",
         _leaving,
     ),
-    (r"Resetting generation (?:and member id )?due to:? ?(.*)$", one("reset", why=1)),
+    (r"Resetting generation (?:and member id )?due to:? ?(.*)$", one(FactKind.RESET, why=1)),
     (
         r"Attempt to heartbeat with .{0,900}? failed (?:due to|since) (\S{1,200}?),? resetting",
         _heartbeat_failed,
     ),
     (
         r"Attempt to heartbeat failed for since member id .{1,400} is not valid",
-        one("thrown-out", why="UNKNOWN_MEMBER_ID"),
+        one(FactKind.THROWN_OUT, why="UNKNOWN_MEMBER_ID"),
     ),
     (r"JoinGroup failed: (.*)$", _join_failed),
     (r"SyncGroup failed: (.*)$", _join_failed),
-    (r"Caught fenced group\.instance\.id", one("thrown-out", why="FENCED_INSTANCE_ID")),
-    (r"Giving away all assigned partitions as lost", one("reset", why="lost")),
-    (r"Failing OffsetCommit request since", one("commit-refused")),
-    (r"Offset commit failed on partition (\S{1,300}) at", one("commit-refused", why=1)),
-    (r"Discovered group coordinator (.*)$", one("coordinator-found", why=1)),
-    (r"Group coordinator .{0,400}? is unavailable or invalid", one("coordinator-lost")),
-    (r"Unsubscribed all topics or patterns", one("unsubscribed")),
-    (r"Kafka consumer has been closed", one("closed")),
+    (r"Caught fenced group\.instance\.id", one(FactKind.THROWN_OUT, why="FENCED_INSTANCE_ID")),
+    (r"Giving away all assigned partitions as lost", one(FactKind.RESET, why="lost")),
+    (r"Failing OffsetCommit request since", one(FactKind.COMMIT_REFUSED)),
+    (r"Offset commit failed on partition (\S{1,300}) at", one(FactKind.COMMIT_REFUSED, why=1)),
+    (r"Discovered group coordinator (.*)$", one(FactKind.COORDINATOR_FOUND, why=1)),
+    (r"Group coordinator .{0,400}? is unavailable or invalid", one(FactKind.COORDINATOR_LOST)),
+    (r"Unsubscribed all topics or patterns", one(FactKind.UNSUBSCRIBED)),
+    (r"Kafka consumer has been closed", one(FactKind.CLOSED)),
 )
 _ALL = (*TEMPLATES, *NEW_TEMPLATES)
 _TABLE = table(_ALL)

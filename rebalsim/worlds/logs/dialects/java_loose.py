@@ -9,7 +9,7 @@ import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import thread_before, thread_behind
 
 SETTINGS = (
@@ -42,25 +42,25 @@ def read(record: Record) -> Facts | None:
     text = record.text
     if text[:1] == "\t":  # a line of its own in a block of settings: most are that
         key, equals, value = text.strip().partition(" = ")
-        told = Fact(record.at_us, "setting", why=key, other=value[:400])
+        told = Fact(record.at_us, FactKind.SETTING, why=key, other=value[:400])
         return (told,) if equals and key in _WANTED else None
     if "ConsumerConfig values" in text:
-        return [Fact(record.at_us, "settings"), *settings_in(text, record.at_us)]
+        return [Fact(record.at_us, FactKind.SETTINGS), *settings_in(text, record.at_us)]
     if (found := _POSITION.search(text)) is not None:
         thread = record.thread or thread_before(text, found.start()) or thread_behind(text)
         where = partitions_in(found[1])
-        return (Fact(record.at_us, "positioned", partitions=where, thread=thread),)
+        return (Fact(record.at_us, FactKind.POSITIONED, partitions=where, thread=thread),)
     if (found := _UNREGISTERED.search(text)) is not None:
-        return (Fact(record.at_us, "closed", client=found[1]),)
+        return (Fact(record.at_us, FactKind.CLOSED, client=found[1]),)
     if (found := _VERSION.search(text)) is not None:
-        return (Fact(record.at_us, "version", why=found[1]),)
+        return (Fact(record.at_us, FactKind.VERSION, why=found[1]),)
     return settings_in(text, record.at_us) or None
 
 
 def settings_in(text: str, at_us: int) -> list[Fact]:
     """The printed settings that bear on a group's life."""
     return [
-        Fact(at_us, "setting", why=found[1], other=found[2])
+        Fact(at_us, FactKind.SETTING, why=found[1], other=found[2])
         for found in _SETTING.finditer(text)
         if found[1] in SETTINGS
     ]

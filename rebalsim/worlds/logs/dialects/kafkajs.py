@@ -9,7 +9,7 @@ import json
 import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record, sorted_partitions
 
 _FIELDS = re.compile(r"\{.*\}\s*$", re.DOTALL)
 
@@ -48,23 +48,26 @@ def _joined(at: int, fields: dict[str, object]) -> list[Fact]:
     protocol = str(fields.get("groupProtocol", ""))
     asked = at - int(took) * 1_000 if isinstance(took, int) else at
     return [
-        Fact(asked, "asking"),
-        Fact(at, "joined", why=protocol),
-        Fact(at, "assigned", partitions=sorted_partitions(where)),
+        Fact(asked, FactKind.ASKING),
+        Fact(at, FactKind.JOINED, why=protocol),
+        Fact(at, FactKind.ASSIGNED, partitions=sorted_partitions(where)),
     ]
 
 
 def _received(at: int, fields: dict[str, object]) -> list[Fact]:
     generation = fields.get("generationId")
-    return [Fact(at, "synced", generation=generation)] if isinstance(generation, int) else []
+    return [Fact(at, FactKind.SYNCED, generation=generation)] if isinstance(generation, int) else []
 
 
 def _heard(at: int, fields: dict[str, object]) -> list[Fact]:
-    return [Fact(at, "heard"), Fact(at, "gives-up", why="revoked")]
+    return [Fact(at, FactKind.HEARD), Fact(at, FactKind.GIVES_UP)]
 
 
 def _thrown_out(at: int, fields: dict[str, object]) -> list[Fact]:
-    return [Fact(at, "thrown-out", why="UNKNOWN_MEMBER_ID"), Fact(at, "gives-up", why="revoked")]
+    return [
+        Fact(at, FactKind.THROWN_OUT, why="UNKNOWN_MEMBER_ID"),
+        Fact(at, FactKind.GIVES_UP),
+    ]
 
 
 _TELLERS = (
@@ -72,8 +75,8 @@ _TELLERS = (
     ("[ConsumerGroup] Received assignment", _received),
     ("[Runner] The group is rebalancing, re-joining", _heard),
     ("[Runner] The coordinator is not aware of this member", _thrown_out),
-    ("[Consumer] Starting", lambda at, fields: [Fact(at, "started")]),
-    ("[Consumer] Stopped", lambda at, fields: [Fact(at, "closed")]),
+    ("[Consumer] Starting", lambda at, fields: [Fact(at, FactKind.STARTED)]),
+    ("[Consumer] Stopped", lambda at, fields: [Fact(at, FactKind.CLOSED)]),
 )
 
 
@@ -82,14 +85,16 @@ def settle(facts: list[Fact]) -> list[Fact]:
     held: tuple[str, ...] = ()
     out = []
     for fact in facts:
-        if fact.what == "assigned":
+        if fact.what == FactKind.ASSIGNED:
             held = fact.partitions
-        elif fact.what == "gives-up":
+        elif fact.what == FactKind.GIVES_UP:
             if not held:
                 continue
-            fact = Fact(fact.at_us, fact.why, fact.group, member=fact.member, partitions=held)
+            fact = Fact(
+                fact.at_us, FactKind.REVOKED, fact.group, member=fact.member, partitions=held
+            )
             held = ()
-        elif fact.what in ("closed", "started"):
+        elif fact.what in (FactKind.CLOSED, FactKind.STARTED):
             held = ()
         out.append(fact)
     return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record, sorted_partitions
 
 _HEAD = re.compile(
     r"(?:%\d\|[\d.]{5,20}\|(?P<a>[A-Z_0-9]{2,24})\|(?P<name>[^|]{1,250})\| |"
@@ -46,28 +46,28 @@ def read(record: Record) -> Facts | None:
 
 def _join_state(at: int, message: str) -> list[Fact]:
     found = _JOIN_STATE.search(message)
-    return [Fact(at, "rd-state", why=f"{found[1]}>{found[2]}")] if found is not None else []
+    return [Fact(at, FactKind.RD_STATE, why=f"{found[1]}>{found[2]}")] if found is not None else []
 
 
 def _join_group(at: int, message: str) -> list[Fact]:
     found = _JOINED.search(message)
     if found is None:
         return []
-    return [Fact(at, "joined", generation=int(found[1]), why=found[2], member=found[3])]
+    return [Fact(at, FactKind.JOINED, generation=int(found[1]), why=found[2], member=found[3])]
 
 
 def _member_id(at: int, message: str) -> list[Fact]:
     found = _MEMBER.search(message)
-    return [Fact(at, "named", member=found[1])] if found is not None else []
+    return [Fact(at, FactKind.NAMED, member=found[1])] if found is not None else []
 
 
 def _heartbeat(at: int, message: str) -> list[Fact]:
     if "heartbeat error response" in message:
         if "rebalance in progress" in message:
-            return [Fact(at, "heard")]
-        return [Fact(at, "thrown-out", why=message.rpartition("): ")[2][:100])]
+            return [Fact(at, FactKind.HEARD)]
+        return [Fact(at, FactKind.THROWN_OUT, why=message.rpartition("): ")[2][:100])]
     if (found := _EPOCH.search(message)) is not None:
-        return [Fact(at, "epoch", member=found[1], generation=int(found[2]))]
+        return [Fact(at, FactKind.EPOCH, member=found[1], generation=int(found[2]))]
     return []
 
 
@@ -76,25 +76,25 @@ def _assign(at: int, message: str) -> list[Fact]:
     if found is None:
         return []
     how = f"{'incremental ' if found[1] else ''}{found[2]}"
-    return [Fact(at, "rd-delegated", why=how, amount=int(found[3]))]
+    return [Fact(at, FactKind.RD_DELEGATED, why=how, amount=int(found[3]))]
 
 
 def _listed(at: int, message: str) -> list[Fact]:
     if message.startswith("List with"):
-        return [Fact(at, "rd-list")]
+        return [Fact(at, FactKind.RD_LIST)]
     found = _LISTED.match(message)
-    return [Fact(at, "listed", partitions=(f"{found[1]}-{found[2]}",))] if found else []
+    return [Fact(at, FactKind.LISTED, partitions=(f"{found[1]}-{found[2]}",))] if found else []
 
 
 def _lost(at: int, message: str) -> list[Fact]:
-    return [Fact(at, "rd-lost" if "partition(s) lost" in message else "rd-kept")]
+    return [Fact(at, FactKind.RD_LOST if "partition(s) lost" in message else FactKind.RD_KEPT)]
 
 
 def _rejoin(at: int, message: str) -> list[Fact]:
     if "Group is rebalancing" in message:
         return []
     why = message.rpartition("partition(s): ")[2] if "partition(s): " in message else message
-    return [Fact(at, "rejoining", why=why.strip()[:200])]
+    return [Fact(at, FactKind.REJOINING, why=why.strip()[:200])]
 
 
 def _max_poll(at: int, message: str) -> list[Fact]:
@@ -102,20 +102,20 @@ def _max_poll(at: int, message: str) -> list[Fact]:
     if found is None:
         return []
     limit, over = int(found[1]), int(found[2])
-    return [Fact(at, "poll-expired", amount=limit + over, other=found[1])]
+    return [Fact(at, FactKind.POLL_EXPIRED, amount=limit + over, other=found[1])]
 
 
 def _session(at: int, message: str) -> list[Fact]:
-    return [Fact(at, "thrown-out", why="session timed out")]
+    return [Fact(at, FactKind.THROWN_OUT, why="session timed out")]
 
 
 def _leave(at: int, message: str) -> list[Fact]:
-    return [Fact(at, "leaving")] if "leave (in state" in message else []
+    return [Fact(at, FactKind.LEAVING)] if "leave (in state" in message else []
 
 
 def _started(at: int, message: str) -> list[Fact]:
     found = _STARTED.search(message)
-    return [Fact(at, "positioned", partitions=(f"{found[1]}-{found[2]}",))] if found else []
+    return [Fact(at, FactKind.POSITIONED, partitions=(f"{found[1]}-{found[2]}",))] if found else []
 
 
 _TELLERS = {
@@ -155,21 +155,21 @@ class _Book:
 
     def take(self, fact: Fact) -> None:
         what = fact.what
-        if what == "rd-list":
+        if what == FactKind.RD_LIST:
             self.listed = []
-        elif what == "listed" and self.listed is not None:
+        elif what == FactKind.LISTED and self.listed is not None:
             self.listed += fact.partitions
-        elif what == "rd-delegated":
+        elif what == FactKind.RD_DELEGATED:
             self.queued, self.listed = fact.why, None
-        elif what in ("rd-lost", "rd-kept"):
-            self.is_lost = self.is_lost or what == "rd-lost"
-        elif what == "rd-state":
+        elif what in (FactKind.RD_LOST, FactKind.RD_KEPT):
+            self.is_lost = self.is_lost or what == FactKind.RD_LOST
+        elif what == FactKind.RD_STATE:
             self._move(fact)
-        elif what == "closed":
+        elif what == FactKind.CLOSED:
             self.held, self.queued, self.listed = (), "", None
             self.out.append(fact)
         else:
-            if what == "poll-expired" or "session timed out" in fact.why:
+            if what == FactKind.POLL_EXPIRED or "session timed out" in fact.why:
                 self.is_lost = True
             self.out.append(fact)
 
@@ -178,9 +178,9 @@ class _Book:
         if before in ("wait-assign-call", "wait-unassign-call") and self.queued:
             self._serve(fact)
         if after == "wait-join":
-            self.out.append(Fact(fact.at_us, "asking", fact.group, fact.client))
+            self.out.append(Fact(fact.at_us, FactKind.ASKING, fact.group, fact.client))
         elif after == "wait-assign-call" and before == "wait-sync":
-            self.out.append(Fact(fact.at_us, "synced", fact.group, fact.client))
+            self.out.append(Fact(fact.at_us, FactKind.SYNCED, fact.group, fact.client))
 
     def _serve(self, fact: Fact) -> None:
         queued, self.queued = self.queued, ""
@@ -189,15 +189,15 @@ class _Book:
             after = listed if listed is not None else self.held
             new = tuple(p for p in after if p not in self.held)
             partitions = new if queued.startswith("incremental") else after
-            self._call(fact, "assigned", partitions)
+            self._call(fact, FactKind.ASSIGNED, partitions)
         else:
             after = listed if listed is not None and queued.startswith("incremental") else ()
             gone = tuple(p for p in self.held if p not in after)
-            self._call(fact, "lost" if self.is_lost else "revoked", gone)
+            self._call(fact, FactKind.LOST if self.is_lost else FactKind.REVOKED, gone)
             self.is_lost = False
         self.held = after
 
-    def _call(self, fact: Fact, what: str, partitions: tuple[str, ...]) -> None:
+    def _call(self, fact: Fact, what: FactKind, partitions: tuple[str, ...]) -> None:
         self.out.append(Fact(fact.at_us, what, fact.group, fact.client, partitions=partitions))
 
 

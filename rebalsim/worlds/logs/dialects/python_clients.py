@@ -10,18 +10,18 @@ from collections.abc import Callable
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.python_lists import partitions_in
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import thread_before
 
 _G = r"'?(?P<group>[^\s'.,;:]\S{0,248}?)'?"
 Teller = Callable[[int, "re.Match[str]"], Fact]
 
 
-def _simple(what: str, why: str = "") -> Teller:
+def _simple(what: FactKind, why: str = "") -> Teller:
     return lambda at, m: Fact(at, what, why=why)
 
 
-def _callback(what: str) -> Teller:
+def _callback(what: FactKind) -> Teller:
     return lambda at, m: Fact(at, what, partitions=partitions_in(m["partitions"]))
 
 
@@ -29,7 +29,7 @@ def _joined(at: int, m: re.Match[str]) -> Fact:
     parts = m.groupdict()
     return Fact(
         at,
-        "joined",
+        FactKind.JOINED,
         member=parts.get("member") or "",
         generation=int(m["generation"]),
         why=parts.get("assignor") or "",
@@ -37,16 +37,20 @@ def _joined(at: int, m: re.Match[str]) -> Fact:
 
 
 def _named(at: int, m: re.Match[str]) -> Fact:
-    return Fact(at, "named", member=m["member"])
+    return Fact(at, FactKind.NAMED, member=m["member"])
 
 
 def _leaving(at: int, m: re.Match[str]) -> Fact:
-    return Fact(at, "leaving", member=(m.groupdict().get("member") or "").rstrip(")."))
+    return Fact(at, FactKind.LEAVING, member=(m.groupdict().get("member") or "").rstrip(")."))
 
 
 # the literal by which a line is looked up, its template, what it proves
 _TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
-    ("(Re-)joining group", re.compile(rf"\(Re-\)joining group {_G}(?:\s|$)"), _simple("asking")),
+    (
+        "(Re-)joining group",
+        re.compile(rf"\(Re-\)joining group {_G}(?:\s|$)"),
+        _simple(FactKind.ASKING),
+    ),
     (
         "will retry join-group",
         re.compile(rf"Received member id (?P<member>\S{{1,400}}) for group {_G};"),
@@ -69,36 +73,40 @@ _TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
         ),
         _joined,
     ),
-    ("synced group", re.compile(rf"Successfully synced group {_G} "), _simple("synced")),
+    ("synced group", re.compile(rf"Successfully synced group {_G} "), _simple(FactKind.SYNCED)),
     (
         "Setting newly assigned",
         re.compile(
             rf"Setting newly assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"
         ),
-        _callback("assigned"),
+        _callback(FactKind.ASSIGNED),
     ),
     (
         "Revoking previously assigned",
         re.compile(
             rf"Revoking previously assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"
         ),
-        _callback("revoked"),
+        _callback(FactKind.REVOKED),
     ),
     (
         "forcibly revoking",
         re.compile(rf"Group {_G} lost membership; forcibly revoking (?P<partitions>.*)$"),
-        _callback("lost"),
+        _callback(FactKind.LOST),
     ),
-    ("is rebalancing", re.compile(rf"Group {_G} is rebalancing; rejoining"), _simple("heard")),
+    (
+        "is rebalancing",
+        re.compile(rf"Group {_G} is rebalancing; rejoining"),
+        _simple(FactKind.HEARD),
+    ),
     (
         "it is rebalancing",
         re.compile(rf"Heartbeat failed for group {_G} because it is rebalancing"),
-        _simple("heard"),
+        _simple(FactKind.HEARD),
     ),
     (
         "follow-up rebalance",
         re.compile(rf"Triggering follow-up rebalance for group {_G}(?:\s|;|:|\.|$)"),
-        _simple("rejoining", "need to revoke partitions and re-join"),
+        _simple(FactKind.REJOINING, "need to revoke partitions and re-join"),
     ),
     (
         "Leaving consumer group",
@@ -108,40 +116,52 @@ _TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
     (
         "LeaveGroup request",
         re.compile(r"LeaveGroup request(?: for group \S+)? (?:succeeded|returned)"),
-        _simple("closed"),
+        _simple(FactKind.CLOSED),
     ),
     (
         "poll timeout has expired",
         re.compile(r"[Cc]onsumer poll timeout has expired"),
-        _simple("poll-expired"),
+        _simple(FactKind.POLL_EXPIRED),
     ),
     (
         "Heartbeat poll expired",
         re.compile(r"Heartbeat poll expired, leaving group"),
-        _simple("poll-expired"),
+        _simple(FactKind.POLL_EXPIRED),
     ),
     (
         "generation id is not current",
         re.compile(r"Heartbeat failed for group .{1,249}?: generation id is not current"),
-        _simple("thrown-out", "ILLEGAL_GENERATION"),
+        _simple(FactKind.THROWN_OUT, "ILLEGAL_GENERATION"),
     ),
     (
         "member_id was not recognized",
         re.compile(r"Heartbeat.{0,40}: local member_id was not recognized"),
-        _simple("thrown-out", "UNKNOWN_MEMBER_ID"),
+        _simple(FactKind.THROWN_OUT, "UNKNOWN_MEMBER_ID"),
     ),
-    ("session expired", re.compile(r"Heartbeat session expired"), _simple("thrown-out", "session")),
-    ("Updating subscribed topics", re.compile(r"Updating subscribed topics"), _simple("started")),
-    ("Updating subscribed topics", re.compile(r"Updating subscribed topics"), _simple("started")),
+    (
+        "session expired",
+        re.compile(r"Heartbeat session expired"),
+        _simple(FactKind.THROWN_OUT, "session"),
+    ),
+    (
+        "Updating subscribed topics",
+        re.compile(r"Updating subscribed topics"),
+        _simple(FactKind.STARTED),
+    ),
+    (
+        "Updating subscribed topics",
+        re.compile(r"Updating subscribed topics"),
+        _simple(FactKind.STARTED),
+    ),
     (
         "metadata has changed",
         re.compile(r"[Cc]luster metadata has changed|group metadata has changed"),
-        _simple("rejoining", "cached metadata has changed"),
+        _simple(FactKind.REJOINING, "cached metadata has changed"),
     ),
     (
         "Metadata for topic has changed",
         re.compile(r"Metadata for topic has changed"),
-        _simple("rejoining", "cached metadata has changed"),
+        _simple(FactKind.REJOINING, "cached metadata has changed"),
     ),
 )
 

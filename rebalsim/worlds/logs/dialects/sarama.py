@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.facts import Fact, Record, sorted_partitions
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record, sorted_partitions
 
 _FOUND = re.compile(r"client/coordinator coordinator for (\S{1,249}) is #")
 _SESSION = re.compile(
@@ -29,22 +29,24 @@ def read(record: Record) -> Facts | None:
     """What a line of sarama proves."""
     at, text = record.at_us, record.text
     if (m := _ADDED.search(text)) is not None:
-        return (Fact(at, "sarama-added", partitions=(f"{m[1]}-{m[2]}",)),)
+        return (Fact(at, FactKind.SARAMA_ADDED, partitions=(f"{m[1]}-{m[2]}",)),)
     if (m := _CLOSED.search(text)) is not None:
-        return (Fact(at, "sarama-closed", partitions=(f"{m[1]}-{m[2]}",)),)
+        return (Fact(at, FactKind.SARAMA_CLOSED, partitions=(f"{m[1]}-{m[2]}",)),)
     if (m := _SESSION.search(text)) is not None:
-        what = "sarama-released" if m[3] == "released" else "sarama-stopped"
+        what = FactKind.SARAMA_RELEASED if m[3] == "released" else FactKind.SARAMA_STOPPED
         return (Fact(at, what, member=m[1], generation=int(m[2])),)
     if (m := _FOUND.search(text)) is not None:
-        return (Fact(at, "coordinator-found", m[1]), Fact(at, "sarama-asking", m[1]))
+        return (Fact(at, FactKind.COORDINATOR_FOUND, m[1]), Fact(at, FactKind.SARAMA_ASKING, m[1]))
     if (m := _CLAIMS.search(text)) is not None:
         claims = [f"{t}-{n}" for t, numbers in _TOPIC.findall(m[1]) for n in numbers.split()]
-        return (Fact(at, "sarama-claims", partitions=sorted_partitions(claims)),)
+        return (Fact(at, FactKind.SARAMA_CLAIMS, partitions=sorted_partitions(claims)),)
     if "Closing Client" in text:
-        return (Fact(at, "closed"),)
+        return (Fact(at, FactKind.CLOSED),)
     if "Initializing new client" in text:
-        return (Fact(at, "started"),)
-    return (Fact(at, "thrown-out", why="FENCED_INSTANCE_ID"),) if _FENCED.search(text) else None
+        return (Fact(at, FactKind.STARTED),)
+    return (
+        (Fact(at, FactKind.THROWN_OUT, why="FENCED_INSTANCE_ID"),) if _FENCED.search(text) else None
+    )
 
 
 def settle(facts: list[Fact]) -> list[Fact]:
@@ -68,34 +70,34 @@ class _Sessions:
 
     def take(self, fact: Fact) -> None:
         what = fact.what
-        if what == "sarama-claims":
+        if what == FactKind.SARAMA_CLAIMS:
             self._begin(fact, has_claims=True)
-        elif what == "sarama-added":
+        elif what == FactKind.SARAMA_ADDED:
             if self.began is None:
                 self._begin(fact, has_claims=False)
             elif not self.has_claims:
                 self.began.partitions = sorted_partitions(
                     [*self.began.partitions, *fact.partitions]
                 )
-        elif what == "sarama-closed":
+        elif what == FactKind.SARAMA_CLOSED:
             self.closed_us = fact.at_us
-        elif what == "sarama-stopped":
+        elif what == FactKind.SARAMA_STOPPED:
             return
-        elif what == "sarama-released":
+        elif what == FactKind.SARAMA_RELEASED:
             self._release(fact)
-        elif what == "started":
+        elif what == FactKind.STARTED:
             self.has_asked = False
             self.began = None  # a new process: the last one was killed
             self.out.append(fact)
-        elif what == "sarama-asking":
+        elif what == FactKind.SARAMA_ASKING:
             if not self.has_asked:  # later ones are its offset manager's
-                self.out.append(Fact(fact.at_us, "asking", fact.group))
+                self.out.append(Fact(fact.at_us, FactKind.ASKING, fact.group))
             self.has_asked = True
         else:
             self.out.append(fact)
 
     def _begin(self, fact: Fact, has_claims: bool) -> None:
-        self.began = Fact(fact.at_us, "assigned", partitions=fact.partitions)
+        self.began = Fact(fact.at_us, FactKind.ASSIGNED, partitions=fact.partitions)
         self.has_claims = has_claims
         self.out.append(self.began)
 
@@ -109,9 +111,15 @@ class _Sessions:
         self.began.member, self.began.generation = fact.member, fact.generation
         where = self.began.partitions
         self.out.append(
-            Fact(at, "revoked", member=fact.member, generation=fact.generation, partitions=where)
+            Fact(
+                at,
+                FactKind.REVOKED,
+                member=fact.member,
+                generation=fact.generation,
+                partitions=where,
+            )
         )
-        self.out.append(Fact(at, "asking", fact.group))  # it joins again at once, if at all
+        self.out.append(Fact(at, FactKind.ASKING, fact.group))  # it joins again at once, if at all
         self.began = None
 
     def close(self) -> None:

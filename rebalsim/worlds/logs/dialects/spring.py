@@ -10,7 +10,7 @@ import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import thread_before
 
 _LINE = re.compile(r"(?:^|[\s:])(\S{1,249}): partitions (assigned|revoked|lost): (\[.*?\])")
@@ -25,10 +25,11 @@ def read(record: Record) -> Facts | None:
         if stopped is None:
             return None
         thread = record.thread or thread_before(record.text, stopped.start())
-        return (Fact(record.at_us, "closed", stopped[1], thread=thread),)
+        return (Fact(record.at_us, FactKind.CLOSED, stopped[1], thread=thread),)
     thread = record.thread or thread_before(record.text, found.start())
-    where = partitions_in(found[3])
-    return (Fact(record.at_us, f"container-{found[2]}", found[1], partitions=where, thread=thread),)
+    what, where = FactKind(found[2]), partitions_in(found[3])
+    told = Fact(record.at_us, what, found[1], partitions=where, thread=thread, is_second_hand=True)
+    return (told,)
 
 
 DIALECT = Dialect(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.facts import Fact, Record
+from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 
 _PREFIX = re.compile(r"stream-(client|thread) \[([^\]]{1,300})\] ")
 _STATE = re.compile(r"State transition from (\w{1,40}) to (\w{1,40})")
@@ -26,13 +26,13 @@ def read(record: Record) -> Facts | None:
     client = f"{prefix[2]}-consumer" if prefix[1] == "thread" else ""
     if (found := _STATE.match(message)) is not None:
         why = f"{found[1]}>{found[2]}"
-        return (Fact(at, "streams-state", client=client, why=why, other=prefix[2]),)
+        return (Fact(at, FactKind.STREAMS_STATE, client=client, why=why, other=prefix[2]),)
     if (found := _TOOK.match(message)) is not None:
-        return (Fact(at, "callback-took", client=client, amount=int(found[1])),)
+        return (Fact(at, FactKind.CALLBACK_TOOK, client=client, amount=int(found[1])),)
     if (found := _RESTORED.match(message)) is not None:
-        return (Fact(at, "restored", client=client, amount=int(found[1])),)
+        return (Fact(at, FactKind.RESTORED, client=client, amount=int(found[1])),)
     if "Detected that the thread is being fenced" in message:
-        return (Fact(at, "thrown-out", client=client, why="missed a rebalance"),)
+        return (Fact(at, FactKind.THROWN_OUT, client=client, why="missed a rebalance"),)
     return ()
 
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable
 
-from rebalsim.worlds.logs.facts import Fact
+from rebalsim.worlds.logs.facts import Fact, FactKind
 
 HEAD = 6  # characters by which templates are looked up
 N = r"(-?\d{1,18})"
@@ -61,7 +61,7 @@ def told(templates: Table, at_us: int, message: str) -> Told | None:
     return None
 
 
-def one(what: str, **groups: int | str) -> Teller:
+def one(what: FactKind, **groups: int | str) -> Teller:
     """A teller of one fact; a number is the match's group, a text stands for itself."""
     texts = {k: v for k, v in groups.items() if isinstance(v, str)}
     numbers = [
