@@ -18,6 +18,7 @@ from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import MINUTE, MS, SECOND
 from rebalsim.domain.metrics import EVERYTHING, METRICS, Metric, Selection, percentile
+from rebalsim.domain.unit import Better
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.story import Story
@@ -166,7 +167,7 @@ class Over:
     def worst(self) -> float | Duration | None:
         return _in_unit(
             self.metric,
-            self.values[0 if self.metric.better == "more" else -1] if self.values else None,
+            self.values[0 if self.metric.better == Better.MORE else -1] if self.values else None,
         )
 
 
@@ -182,11 +183,7 @@ def _known_metric(name: str) -> Metric:
 
 
 def _in_unit(metric: Metric, value: float | None) -> float | Duration | None:
-    return (
-        Duration(round(value))
-        if value is not None and metric.unit in ("duration", "partition-time")
-        else value
-    )
+    return Duration(round(value)) if value is not None and metric.unit.is_time else value
 
 
 class Selected:

@@ -164,6 +164,7 @@ class BudgetTest(pytest.Item):
         self.question = question
 
     def runtest(self) -> None:
+        from rebalsim.domain.budget import Level
         from rebalsim.domain.errors import Problem
         from rebalsim.domain.verdict import Outcome
         from rebalsim.reports.verdict_told import tell_failure
@@ -178,7 +179,7 @@ class BudgetTest(pytest.Item):
         from rebalsim.check.advised import advised_one
 
         found = advised_one(self.parent.judge, self.question, found)
-        if found.level == "warn":
+        if found.level == Level.WARN:
             warnings.warn(BudgetWarning(told(tell_failure(found))), stacklevel=1)
             return
         raise NotKept(tell_failure(found))

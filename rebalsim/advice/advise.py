@@ -15,6 +15,7 @@ from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch, Remedy, Symptom
+from rebalsim.domain.unit import Population
 from rebalsim.one_run import run_once
 from rebalsim.reports.sentences import recurring, together, worth_telling
 from rebalsim.scenario.story import Story
@@ -221,7 +222,10 @@ def _is_lesser(outcome: Outcome, best: Remedy) -> bool:
 def _action(asked: Asked) -> str:
     """What of the script shall hurt less; a budget does not ask which of it does."""
     case, symptom, _ = asked
-    is_of_pauses = METRICS[case.metric].population in ("pauses", "partitions")
+    is_of_pauses = METRICS[case.metric].population in (
+        Population.PAUSES,
+        Population.PARTITIONS,
+    )
     return case.action if is_of_pauses or not symptom.metric else ""
 
 

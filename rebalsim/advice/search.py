@@ -32,7 +32,7 @@ from rebalsim.advice.trial import (
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.baseline import key_of
 from rebalsim.analysis.judge import judge_run, measure_budget
-from rebalsim.domain.budget import Budget
+from rebalsim.domain.budget import Budget, Level
 from rebalsim.domain.metrics import percentile, rank_of
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario, everybody_in
@@ -442,7 +442,7 @@ def budgets_of(story: Story, variant: str) -> tuple[Budget, ...]:
     return tuple(
         b
         for b in story.budgets
-        if not b.relative_to and b.variant in ("", variant) and b.level == "error"
+        if not b.relative_to and b.variant in ("", variant) and b.level == Level.ERROR
     )
 
 

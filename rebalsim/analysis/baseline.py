@@ -15,6 +15,7 @@ from rebalsim.domain.habits import JAVA
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.unit import Better
 from rebalsim.words.times import say_duration
 
 # A regression by less than this share of what it was is not told: 72,020 → 72,022 is no news.
@@ -210,10 +211,10 @@ def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline
 
 
 def _weighed(metric: str, was: float, now: float) -> tuple[ChangeKind, float]:
-    better = METRICS[metric].better if metric in METRICS else "neither"
-    if better == "neither":
+    better = METRICS[metric].better if metric in METRICS else Better.NEITHER
+    if better == Better.NEITHER:
         return "changed", 0.0
-    worse = now - was if better == "less" else was - now
+    worse = now - was if better == Better.LESS else was - now
     return ("regressed" if worse > 0 else "improved"), (worse / abs(was) if was else float("inf"))
 
 

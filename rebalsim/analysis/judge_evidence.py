@@ -17,6 +17,7 @@ from rebalsim.analysis.selecting import (
 from rebalsim.analysis.values import Disturbance, Pause, Redelivery
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.unit import Unit
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
@@ -49,7 +50,7 @@ def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
         spent = [(sum(x.length_us for x in p.phases if x.kind.value == phase), p) for p in found]
         most = max(length for length, _ in spent)
         return [p for length, p in spent if length == most and length > 0]
-    if budget.metric.startswith("p") and METRICS[budget.metric].unit == "duration":
+    if budget.metric.startswith("p") and METRICS[budget.metric].unit == Unit.DURATION:
         value = a.measure(budget.metric, selection_of(a, budget))
         if at := [p for p in found if p.length_us == value]:
             return at

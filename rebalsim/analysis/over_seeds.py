@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.domain.unit import Better
 
 if TYPE_CHECKING:
     from rebalsim.analysis.analysis import Analysis
@@ -51,6 +52,6 @@ class OverSeeds:
         ]
         if not told:
             return None
-        pick = min if METRICS[metric].better == "more" else max
+        pick = min if METRICS[metric].better == Better.MORE else max
         worst = pick(value for value, _ in told)
         return next(seed for value, seed in told if value == worst)

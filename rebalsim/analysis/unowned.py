@@ -23,8 +23,9 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.metrics import METRICS, Selection
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
+from rebalsim.domain.unit import Population
 
-_OF_PARTITIONS = ("pauses", "partitions", "records")
+_OF_PARTITIONS = (Population.PAUSES, Population.PARTITIONS, Population.RECORDS)
 _LAG = ("lag_peak", "lag_at_end", "duplicates", "duplicates_per_rebalance", "skipped")
 _MANY = 3
 

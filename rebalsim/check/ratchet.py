@@ -13,6 +13,7 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.instants import MINUTE, MS, SECOND
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.unit import Unit
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.check_report import StoryChecked
 from rebalsim.scenario.document import Mapping, Node, Scalar
@@ -98,7 +99,7 @@ def amount_for(budget: Budget, observed: float) -> str | None:
     is_upper = budget.op in ("<=", "<")
     unit = METRICS[budget.metric].unit
     scale, name = Decimal(1), ""
-    if unit in ("duration", "partition-time"):
+    if unit.is_time:
         us, name = (
             (MS, "ms")
             if observed < SECOND
@@ -107,13 +108,13 @@ def amount_for(budget: Budget, observed: float) -> str | None:
             else (MINUTE, "m")
         )
         scale = Decimal(us)
-    elif unit == "share":
+    elif unit == Unit.SHARE:
         scale, name = Decimal("0.01"), "%"
     amount = _rounded(
         Decimal(repr(observed)) / scale,
         is_upper,
         budget.op in ("<", ">"),
-        is_whole=unit in ("count", "records", "partitions"),
+        is_whole=unit.is_number,
     )
     value = float(amount * scale)
     if (value >= budget.limit) if is_upper else (value <= budget.limit):

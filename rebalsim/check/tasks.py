@@ -15,6 +15,7 @@ from rebalsim.check.one_story import Key, Question, StoryJudge
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.metrics import HEADLINES, METRICS, PHASES
+from rebalsim.domain.unit import Better
 from rebalsim.domain.verdict import Measured
 from rebalsim.scenario.story import Story
 
@@ -59,7 +60,9 @@ class Tally:
 def worse(name: str, one: float, other: float) -> float:
     """The worse of two values of a metric; of a phase the longer."""
     return (
-        min(one, other) if name in METRICS and METRICS[name].better == "more" else max(one, other)
+        min(one, other)
+        if name in METRICS and METRICS[name].better == Better.MORE
+        else max(one, other)
     )
 
 
@@ -111,7 +114,7 @@ def play(task: Task) -> Played:
 
 def _is_open(analysis: Analysis, name: str) -> bool:
     """Whether the figure could still become worse than it is, or was never measured."""
-    op = ">=" if METRICS[name].better == "more" else "<="
+    op = ">=" if METRICS[name].better == Better.MORE else "<="
     told = measure_budget(analysis, Budget(name, op, 1.0, "", relative_to=BASELINE))
     return bool(told.pending or told.unowned)
 

@@ -301,12 +301,13 @@ class Job:
 def _still_open(was: Baseline, now: Baseline) -> dict[tuple[str, str], tuple[str, ...]]:
     """What the baseline tells, too, and is not decided in this check."""
     from rebalsim.domain.metrics import METRICS
+    from rebalsim.domain.unit import Better
 
     return {
         (file, variant): tuple(
             name
             for name in one.still_open
-            if name in was.stories[file][variant].metrics and METRICS[name].better != "neither"
+            if name in was.stories[file][variant].metrics and METRICS[name].better != Better.NEITHER
         )
         for file, variants in now.stories.items()
         for variant, one in variants.items()

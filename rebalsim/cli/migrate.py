@@ -16,6 +16,7 @@ from rebalsim.cli.files import write_text
 from rebalsim.cli.options import scenario_argument
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.domain.unit import Unit
 from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class Phase:
         values = sorted(self.values.get((group, action, metric), ()))
         if not values:
             return "unknown"
-        is_time = METRICS[metric].unit not in ("count", "")
+        is_time = METRICS[metric].unit != Unit.COUNT
 
         def say(value: float) -> str:
             if not is_time:

@@ -101,6 +101,6 @@ def _say(metric: str, found: dict[str, list[float]]) -> str:
     middle = percentile(sorted(found[metric]), 50)
     if middle is None:
         return "–"
-    if METRICS[metric].unit in ("duration", "partition-time"):
+    if METRICS[metric].unit.is_time:
         return say_duration(round(middle))
     return f"{middle:g}"

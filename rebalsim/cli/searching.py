@@ -19,6 +19,7 @@ import click
 from rebalsim import __version__
 from rebalsim.cli import exits, terminal
 from rebalsim.cli.options import load_story
+from rebalsim.domain.budget import Level
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import SECOND
 from rebalsim.words.times import say_duration
@@ -262,7 +263,7 @@ def _why(tried: Any, budget: Any) -> str:
 
 def _left_aside(story: Story, variants: Sequence[str], asked: Sequence[Any]) -> list[str]:
     """What else the story asks of these variants, and a search cannot judge."""
-    rest: list[Any] = [b for b in story.budgets if b not in asked and b.level == "error"]
+    rest: list[Any] = [b for b in story.budgets if b not in asked and b.level == Level.ERROR]
     rest += story.expectations
     return list(dict.fromkeys(one.text for one in rest if one.variant in ("", *variants)))
 

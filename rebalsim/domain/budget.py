@@ -5,6 +5,16 @@ hold. Judging them is analysis' work.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+from rebalsim.domain.unit import Amount
+
+
+class Level(StrEnum):
+    """What comes of a budget or a fact that is not kept."""
+
+    ERROR = "error"
+    WARN = "warn"  # it is only told
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +37,10 @@ class Budget:
     until_us: int | None = None
     action: str = ""
     percentile: float | None = None  # over seeds; None: the worst seed
-    level: str = "error"  # error | warn
+    level: Level = Level.ERROR
     line: int = 0
     column: int = 0
-    # what the limit was written as: duration | count | share | bytes | rate | byte_rate | factor
-    unit: str = ""
+    unit: Amount = Amount.NONE  # what the limit was written as
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,6 @@ class Expectation:
     from_us: int | None = None
     until_us: int | None = None
     text: str = ""
-    level: str = "error"
+    level: Level = Level.ERROR
     line: int = 0
     column: int = 0

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from rebalsim.domain.phase import PhaseKind
-
-Unit = Literal["duration", "partition-time", "count", "records", "partitions", "share", "per-hour"]
-Better = Literal["less", "more", "neither"]
-Population = Literal["run", "pauses", "partitions", "disturbances", "members", "records"]
+from rebalsim.domain.unit import Better, Population, Unit
 
 PHASES = tuple(kind.value for kind in PhaseKind)
 
@@ -28,9 +25,9 @@ class Metric:
 
     name: str
     unit: Unit
-    better: Better
     population: Population
     meaning: str
+    better: Better = Better.LESS
     is_known_to_consumer_protocol: bool = True
     kafka_name: str = ""  # of the client metric that it repeats
 
@@ -67,71 +64,56 @@ class Selection:
 
 EVERYTHING = Selection()
 
+# the words of the tables below
+DURATION, PARTITION_TIME, COUNT, RECORDS, PARTITIONS, SHARE, PER_HOUR = Unit
+PER_RUN, PER_PAUSE, PER_PARTITION, PER_DISTURBANCE, PER_MEMBER, PER_RECORD = Population
+LESS, NEITHER = Better.LESS, Better.NEITHER
+
 
 def _of_phase(phase: str) -> tuple[Metric, Metric]:
     name = phase.replace("-", "_")
     return (
         Metric(
             f"pause_{name}",
-            "duration",
-            "less",
-            "pauses",
+            DURATION,
+            PER_PAUSE,
             f"the longest that any one pause spent in its phase `{phase}`",
         ),
         Metric(
             f"partition_seconds_{name}",
-            "partition-time",
-            "less",
-            "partitions",
+            PARTITION_TIME,
+            PER_PARTITION,
             f"time spent in the phase `{phase}`, summed over partitions",
         ),
     )
 
 
 _OF_PAUSES: tuple[Metric, ...] = (
-    Metric(
-        "longest_pause",
-        "duration",
-        "less",
-        "pauses",
-        "the longest that any partition stood still",
-    ),
+    Metric("longest_pause", DURATION, PER_PAUSE, "the longest that any partition stood still"),
     *(
-        Metric(
-            f"p{p}_pause",
-            "duration",
-            "less",
-            "pauses",
-            f"{p} % of the pauses were no longer than this",
-        )
+        Metric(f"p{p}_pause", DURATION, PER_PAUSE, f"{p} % of the pauses were no longer than this")
         for p in (50, 95, 99)
     ),
     *(
         Metric(
             f"p{p}_partition_pause",
-            "duration",
-            "less",
-            "partitions",
+            DURATION,
+            PER_PARTITION,
             f"{p} % of the partitions never stood still for longer than this",
         )
         for p in (50, 95, 99)
     ),
     Metric(
         "partition_seconds",
-        "partition-time",
-        "less",
-        "partitions",
+        PARTITION_TIME,
+        PER_PARTITION,
         "time stood still, summed over partitions",
     ),
     Metric(
-        "partitions_touched",
-        "partitions",
-        "less",
-        "partitions",
-        "how many partitions stood still at all",
+        "partitions_touched", PARTITIONS, PER_PARTITION, "how many partitions stood still at all"
     ),
-    Metric("pauses", "count", "less", "pauses", "how many times a partition stood still"),
-    Metric("open_pauses", "count", "less", "pauses", "pauses that had not ended at the horizon"),
+    Metric("pauses", COUNT, PER_PAUSE, "how many times a partition stood still"),
+    Metric("open_pauses", COUNT, PER_PAUSE, "pauses that had not ended at the horizon"),
     *(metric for phase in PHASES for metric in _of_phase(phase)),
 )
 
@@ -139,120 +121,89 @@ _OF_PAUSES: tuple[Metric, ...] = (
 _OF_REBALANCES: tuple[Metric, ...] = (
     Metric(
         "rebalances",
-        "count",
-        "less",
-        "run",
+        COUNT,
+        PER_RUN,
         "rounds that the coordinator completed (consumer protocol: changed targets)",
     ),
-    Metric("disturbances", "count", "less", "run", "intervals from a trigger to a stable group"),
+    Metric("disturbances", COUNT, PER_RUN, "intervals from a trigger to a stable group"),
     Metric(
         "generations",
-        "count",
-        "less",
-        "run",
+        COUNT,
+        PER_RUN,
         "the highest generation that any member joined",
         is_known_to_consumer_protocol=False,
     ),
     Metric(
         "moved_partitions",
-        "partitions",
-        "less",
-        "disturbances",
+        PARTITIONS,
+        PER_DISTURBANCE,
         "partitions that had another owner after a disturbance than before, summed",
     ),
     Metric(
         "least_moves",
-        "partitions",
-        "neither",
-        "disturbances",
+        PARTITIONS,
+        PER_DISTURBANCE,
         "how many of them had to move at least for an even spread, summed",
+        better=NEITHER,
     ),
     Metric(
         "moved_over_least",
-        "partitions",
-        "less",
-        "disturbances",
+        PARTITIONS,
+        PER_DISTURBANCE,
         "partitions moved beyond the least that had to",
     ),
     Metric(
         "settle_time",
-        "duration",
-        "less",
-        "disturbances",
+        DURATION,
+        PER_DISTURBANCE,
         "the longest disturbance; one still open at the horizon counts so far",
     ),
     Metric(
         "first_settle_time",
-        "duration",
-        "less",
-        "run",
+        DURATION,
+        PER_RUN,
         "from the group's first member to its first stable assignment",
     ),
-    Metric(
-        "unsettled",
-        "count",
-        "less",
-        "disturbances",
-        "disturbances that had not ended at the horizon",
-    ),
+    Metric("unsettled", COUNT, PER_DISTURBANCE, "disturbances that had not ended at the horizon"),
     Metric(
         "longest_rebalance",
-        "duration",
-        "less",
-        "run",
+        DURATION,
+        PER_RUN,
         "the longest round, from its trigger until every member had run its callbacks",
     ),
     Metric(
         "rebalances_per_hour",
-        "per-hour",
-        "less",
-        "run",
+        PER_HOUR,
+        PER_RUN,
         "rounds per hour after the first settling; more than five is the usual alert",
     ),
     Metric(
         "rebalancing_share",
-        "share",
-        "less",
-        "run",
+        SHARE,
+        PER_RUN,
         "share of the time, after the first settling, in which the group was not stable",
     ),
-    Metric(
-        "scalings",
-        "count",
-        "less",
-        "run",
-        "how often an autoscaler changed the number of members",
-    ),
+    Metric("scalings", COUNT, PER_RUN, "how often an autoscaler changed the number of members"),
     Metric(
         "oscillates",
-        "count",
-        "less",
-        "run",
+        COUNT,
+        PER_RUN,
         "how often an autoscaler turned round: added after it took away, or the other way",
     ),
     Metric(
         "members_removed",
-        "count",
-        "less",
-        "members",
+        COUNT,
+        PER_MEMBER,
         "members that the coordinator removed against their will",
     ),
-    Metric(
-        "poll_expirations",
-        "count",
-        "less",
-        "members",
-        "times that max.poll.interval.ms ran out",
-    ),
-    Metric(
-        "fenced_members", "count", "less", "members", "consumers whose old identity was refused"
-    ),
+    Metric("poll_expirations", COUNT, PER_MEMBER, "times that max.poll.interval.ms ran out"),
+    Metric("fenced_members", COUNT, PER_MEMBER, "consumers whose old identity was refused"),
     Metric(
         "member_seconds",
-        "duration",
-        "neither",
-        "members",
+        DURATION,
+        PER_MEMBER,
         "time that processes existed, summed over consumers: what capacity costs",
+        better=NEITHER,
     ),
 )
 
@@ -260,63 +211,46 @@ _OF_REBALANCES: tuple[Metric, ...] = (
 _OF_RECORDS: tuple[Metric, ...] = (
     Metric(
         "lag_peak",
-        "records",
-        "less",
-        "run",
-        "the most records that had arrived and were not handled, over all partitions at one "
-        "instant",
+        RECORDS,
+        PER_RUN,
+        "the most records that had arrived and were not handled, over all partitions at one instant",
     ),
-    Metric(
-        "lag_peak_partition",
-        "records",
-        "less",
-        "partitions",
-        "the highest lag of any one partition",
-    ),
+    Metric("lag_peak_partition", RECORDS, PER_PARTITION, "the highest lag of any one partition"),
     Metric(
         "lag_at_end",
-        "records",
-        "less",
-        "run",
+        RECORDS,
+        PER_RUN,
         "records that had arrived and were not handled at the horizon",
     ),
     Metric(
         "time_to_catch_up",
-        "duration",
-        "less",
-        "partitions",
+        DURATION,
+        PER_PARTITION,
         "from the end of a pause until lag was back at what it was before; the longest",
     ),
     Metric(
         "duplicates",
-        "records",
-        "less",
-        "run",
-        "handled twice: a new owner began below what had been handled, or the old one went "
-        "on beside it",
+        RECORDS,
+        PER_RUN,
+        "handled twice: a new owner began below what had been handled, or the old one went on beside it",
     ),
-    Metric(
-        "duplicates_per_rebalance", "records", "less", "run", "duplicates divided by rebalances"
-    ),
+    Metric("duplicates_per_rebalance", RECORDS, PER_RUN, "duplicates divided by rebalances"),
     Metric(
         "skipped",
-        "records",
-        "less",
-        "run",
+        RECORDS,
+        PER_RUN,
         "records that nobody was handed because an owner started above them",
     ),
     Metric(
         "record_age_p99",
-        "duration",
-        "less",
-        "records",
+        DURATION,
+        PER_RECORD,
         "99 % of the records were handed over no older than this",
     ),
     Metric(
         "record_age_max",
-        "duration",
-        "less",
-        "records",
+        DURATION,
+        PER_RECORD,
         "the oldest that any record was when it was handed over",
     ),
 )
@@ -325,109 +259,86 @@ _OF_RECORDS: tuple[Metric, ...] = (
 # of Connect's workers alone: the first four are connect-worker-rebalance-metrics, the others
 # connect-coordinator-metrics
 OF_WORKERS: tuple[tuple[str, Unit, Better, str], ...] = (
-    ("completed-rebalances-total", "count", "less", "Connect: rebalances that the worker counted"),
+    ("completed-rebalances-total", COUNT, LESS, "Connect: rebalances that the worker counted"),
     (
         "rebalance-avg-time-ms",
-        "duration",
-        "less",
+        DURATION,
+        LESS,
         "Connect: mean time from an answer taken over to all work started",
     ),
-    ("rebalance-max-time-ms", "duration", "less", "Connect: longest such time"),
-    ("time-since-last-rebalance-ms", "duration", "neither", "Connect: time since the last one"),
-    ("assigned-connectors", "count", "neither", "Connect: connectors held at the end"),
-    ("assigned-tasks", "count", "neither", "Connect: tasks held at the end"),
+    ("rebalance-max-time-ms", DURATION, LESS, "Connect: longest such time"),
+    ("time-since-last-rebalance-ms", DURATION, NEITHER, "Connect: time since the last one"),
+    ("assigned-connectors", COUNT, NEITHER, "Connect: connectors held at the end"),
+    ("assigned-tasks", COUNT, NEITHER, "Connect: tasks held at the end"),
 )
 _KAFKA: tuple[tuple[str, Unit, Better, str], ...] = (
     (
         "rebalance-latency-avg",
-        "duration",
-        "less",
+        DURATION,
+        LESS,
         "mean time from the first JoinGroup to the SyncGroup answer",
     ),
-    ("rebalance-latency-max", "duration", "less", "longest such time"),
-    ("rebalance-latency-total", "duration", "less", "sum of such times"),
+    ("rebalance-latency-max", DURATION, LESS, "longest such time"),
+    ("rebalance-latency-total", DURATION, LESS, "sum of such times"),
     (
         "rebalance-total",
-        "count",
-        "less",
+        COUNT,
+        LESS,
         "rebalances that the member itself counted (a static return is 1)",
     ),
-    ("rebalance-rate-per-hour", "per-hour", "less", "its rebalances per hour"),
-    (
-        "failed-rebalance-total",
-        "count",
-        "less",
-        "failed attempts to join, MEMBER_ID_REQUIRED included",
-    ),
-    ("failed-rebalance-rate-per-hour", "per-hour", "less", "failed attempts per hour"),
+    ("rebalance-rate-per-hour", PER_HOUR, LESS, "its rebalances per hour"),
+    ("failed-rebalance-total", COUNT, LESS, "failed attempts to join, MEMBER_ID_REQUIRED included"),
+    ("failed-rebalance-rate-per-hour", PER_HOUR, LESS, "failed attempts per hour"),
     (
         "last-rebalance-seconds-ago",
-        "duration",
-        "neither",
+        DURATION,
+        NEITHER,
         "time since the last rebalance, in whole seconds",
     ),
     (
         "join-time-avg",
-        "duration",
-        "less",
+        DURATION,
+        LESS,
         "mean latency of JoinGroup, the wait at the barrier included",
     ),
-    ("join-time-max", "duration", "less", "longest latency of JoinGroup"),
-    ("join-total", "count", "less", "successful JoinGroups"),
-    ("sync-time-avg", "duration", "less", "mean latency of SyncGroup"),
-    ("sync-time-max", "duration", "less", "longest latency of SyncGroup"),
-    ("sync-total", "count", "less", "successful SyncGroups"),
-    ("partition-revoked-latency-avg", "duration", "less", "mean time spent in onPartitionsRevoked"),
-    (
-        "partition-revoked-latency-max",
-        "duration",
-        "less",
-        "longest time spent in onPartitionsRevoked",
-    ),
-    (
-        "partition-assigned-latency-avg",
-        "duration",
-        "less",
-        "mean time spent in onPartitionsAssigned",
-    ),
+    ("join-time-max", DURATION, LESS, "longest latency of JoinGroup"),
+    ("join-total", COUNT, LESS, "successful JoinGroups"),
+    ("sync-time-avg", DURATION, LESS, "mean latency of SyncGroup"),
+    ("sync-time-max", DURATION, LESS, "longest latency of SyncGroup"),
+    ("sync-total", COUNT, LESS, "successful SyncGroups"),
+    ("partition-revoked-latency-avg", DURATION, LESS, "mean time spent in onPartitionsRevoked"),
+    ("partition-revoked-latency-max", DURATION, LESS, "longest time spent in onPartitionsRevoked"),
+    ("partition-assigned-latency-avg", DURATION, LESS, "mean time spent in onPartitionsAssigned"),
     (
         "partition-assigned-latency-max",
-        "duration",
-        "less",
+        DURATION,
+        LESS,
         "longest time spent in onPartitionsAssigned",
     ),
-    ("partition-lost-latency-avg", "duration", "less", "mean time spent in onPartitionsLost"),
-    ("partition-lost-latency-max", "duration", "less", "longest time spent in onPartitionsLost"),
-    ("assigned-partitions", "partitions", "neither", "partitions held at the end"),
-    ("records-lag-max", "records", "less", "the highest lag of a partition that the member held"),
-    ("poll-idle-ratio-avg", "share", "neither", "share of the time spent inside poll()"),
-    ("time-between-poll-max", "duration", "less", "longest time between two calls of poll()"),
+    ("partition-lost-latency-avg", DURATION, LESS, "mean time spent in onPartitionsLost"),
+    ("partition-lost-latency-max", DURATION, LESS, "longest time spent in onPartitionsLost"),
+    ("assigned-partitions", PARTITIONS, NEITHER, "partitions held at the end"),
+    ("records-lag-max", RECORDS, LESS, "the highest lag of a partition that the member held"),
+    ("poll-idle-ratio-avg", SHARE, NEITHER, "share of the time spent inside poll()"),
+    ("time-between-poll-max", DURATION, LESS, "longest time between two calls of poll()"),
     *OF_WORKERS,
 )
 
 
 # of Kafka Streams: what its pauses do not tell.
 _OF_STORES: tuple[Metric, ...] = (
-    Metric(
-        "restored_bytes",
-        "count",
-        "less",
-        "run",
-        "Streams: bytes of changelogs read to restore stores",
-    ),
+    Metric("restored_bytes", COUNT, PER_RUN, "Streams: bytes of changelogs read to restore stores"),
     Metric(
         "restore_time",
-        "duration",
-        "less",
-        "run",
+        DURATION,
+        PER_RUN,
         "Streams: time that stores were restored, summed over tasks",
     ),
     *(
         Metric(
             f"restore_time_from_{how}",
-            "duration",
-            "less",
-            "run",
+            DURATION,
+            PER_RUN,
             f"Streams: the part of restore_time that began {words}",
         )
         for how, words in (
@@ -438,46 +349,38 @@ _OF_STORES: tuple[Metric, ...] = (
     ),
     Metric(
         "standby_lag",
-        "records",
-        "less",
-        "run",
+        RECORDS,
+        PER_RUN,
         "Streams: the most records that a standby or warm-up was behind its task when it began",
     ),
     Metric(
         "tasks_without_warm_standby",
-        "count",
-        "less",
-        "run",
-        "Streams: the most tasks at any one time that had no caught-up standby, once they had "
-        "had one",
+        COUNT,
+        PER_RUN,
+        "Streams: the most tasks at any one time that had no caught-up standby, once they had had one",
     ),
     Metric(
         "longest_without_warm_standby",
-        "duration",
-        "less",
-        "run",
+        DURATION,
+        PER_RUN,
         "Streams: the longest that any task had no caught-up standby, once it had had one",
     ),
     Metric(
         "standby_catch_up",
-        "duration",
-        "less",
-        "run",
+        DURATION,
+        PER_RUN,
         "Streams: the longest that a standby or warm-up was behind its task",
     ),
     Metric(
         "not_running_time",
-        "duration",
-        "less",
-        "run",
-        "Streams: time that instances were not RUNNING (no interactive queries), once they "
-        "had been, summed over instances",
+        DURATION,
+        PER_RUN,
+        "Streams: time that instances were not RUNNING (no interactive queries), once they had been, summed over instances",
     ),
     Metric(
         "longest_not_running",
-        "duration",
-        "less",
-        "run",
+        DURATION,
+        PER_RUN,
         "Streams: the longest that any instance was not RUNNING",
     ),
 )
@@ -486,32 +389,15 @@ _OF_STORES: tuple[Metric, ...] = (
 # of Kafka Connect: its tasks, which other metrics leave out.
 _OF_TASKS: tuple[Metric, ...] = (
     Metric(
-        "longest_task_pause",
-        "duration",
-        "less",
-        "run",
-        "Connect: the longest that any task stood still",
+        "longest_task_pause", DURATION, PER_RUN, "Connect: the longest that any task stood still"
     ),
-    Metric(
-        "task_seconds",
-        "partition-time",
-        "less",
-        "run",
-        "Connect: time stood still, summed over tasks",
-    ),
-    Metric("tasks_touched", "count", "less", "run", "Connect: how many tasks stood still at all"),
-    Metric(
-        "tasks_unassigned",
-        "count",
-        "less",
-        "run",
-        "Connect: the most tasks at once that stood still",
-    ),
+    Metric("task_seconds", PARTITION_TIME, PER_RUN, "Connect: time stood still, summed over tasks"),
+    Metric("tasks_touched", COUNT, PER_RUN, "Connect: how many tasks stood still at all"),
+    Metric("tasks_unassigned", COUNT, PER_RUN, "Connect: the most tasks at once that stood still"),
     Metric(
         "worker_rebalances",
-        "count",
-        "less",
-        "run",
+        COUNT,
+        PER_RUN,
         "Connect: rounds of the workers' group, without its first settling",
     ),
 )
@@ -521,9 +407,9 @@ _OF_CLIENTS: tuple[Metric, ...] = tuple(
     Metric(
         name.replace("-", "_"),
         unit,
-        better,
-        "members",
+        PER_MEMBER,
         meaning + "; of the member where it is highest",
+        better=better,
         kafka_name=name,
     )
     for name, unit, better, meaning in _KAFKA

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalsim.analysis.values import Cause, Pause
+from rebalsim.domain.budget import Level
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.metrics import HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.remedy import Remedy
@@ -93,7 +94,7 @@ def _broken(report: Report, v: VariantReport) -> list[str]:
     return [
         b.text
         for b in report.budgets
-        if b.outcome is Outcome.FAIL and b.level == "error" and b.variant in ("", v.name)
+        if b.outcome is Outcome.FAIL and b.level == Level.ERROR and b.variant in ("", v.name)
     ]
 
 
@@ -102,7 +103,9 @@ def _undecided(report: Report, v: VariantReport) -> list[str]:
     return [
         b.text
         for b in report.budgets
-        if b.outcome is Outcome.INCONCLUSIVE and b.level == "error" and b.variant in ("", v.name)
+        if b.outcome is Outcome.INCONCLUSIVE
+        and b.level == Level.ERROR
+        and b.variant in ("", v.name)
     ]
 
 
@@ -119,7 +122,7 @@ def _verdict(report: Report, chosen: Choice) -> str:
     if len(report.variants) == 1:
         return _of_one(report)
     names = _names(report, chosen)
-    if any(b.level == "error" for b in report.budgets):
+    if any(b.level == Level.ERROR for b in report.budgets):
         return _by_budgets(report, chosen, names)
     if not chosen.by:
         return (

@@ -49,7 +49,7 @@ def render(baseline: Baseline) -> str:
 
 
 def _written(metric: str, value: float) -> str | float | int:
-    if metric in METRICS and METRICS[metric].unit in ("duration", "partition-time"):
+    if metric in METRICS and METRICS[metric].unit.is_time:
         return _seconds(value)
     return int(value) if value == int(value) else value
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rebalsim.analysis.over_seeds import NEARLY
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS, percentile
+from rebalsim.domain.unit import Better
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.verdict_told import say_amount
 from rebalsim.words.lists import plural
@@ -68,7 +69,7 @@ def spread_of_budget(budget: Budget, values: Sequence[float], seeds: int, broken
     least, most = values[0], values[-1]
     if most - least <= NEARLY * abs(most) and broken in (0, seeds):
         return f"{'' if least == most else 'nearly '}the same under each of {seeds} seeds"
-    worst = least if METRICS[budget.metric].better == "more" else most
+    worst = least if METRICS[budget.metric].better == Better.MORE else most
     figures = {"median": percentile(values, 50), "p95": percentile(values, 95), "worst": worst}
     parts = [f"{word} {say_amount(budget.metric, v, None)}" for word, v in figures.items()]
     breaking = f"; {broken} of them break it" if broken else ""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.baseline import Change
+from rebalsim.domain.budget import Level
 from rebalsim.domain.errors import Problem
 from rebalsim.domain.verdict import Ending, Outcome
 
@@ -19,7 +20,7 @@ class Checked:
     name: str  # as the file says it, with its selection: `longest_pause <= 25s [topics orders]`
     variant: str
     outcome: Outcome
-    level: str = "error"  # error | warn
+    level: Level = Level.ERROR
     file: str = ""
     line: int = 0
     column: int = 0
@@ -43,11 +44,11 @@ class Checked:
     @property
     def is_broken(self) -> bool:
         """Whether it ends a build: warnings only tell."""
-        return self.outcome is Outcome.FAIL and self.level == "error"
+        return self.outcome is Outcome.FAIL and self.level == Level.ERROR
 
     @property
     def is_open(self) -> bool:
-        return self.outcome is Outcome.INCONCLUSIVE and self.level == "error"
+        return self.outcome is Outcome.INCONCLUSIVE and self.level == Level.ERROR
 
     @property
     def place(self) -> str:

@@ -9,6 +9,7 @@ import hashlib
 from functools import cache
 from importlib import resources
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.baseline_told import summary_of, tell_change
 from rebalsim.reports.check_report import Checked, CheckReport, StoryChecked
@@ -80,7 +81,7 @@ def _reason(c: Checked) -> str:
 def _sign(c: Checked) -> str:
     css, said = (
         ("warn", "! warned of")
-        if c.outcome is not Outcome.PASS and c.level == "warn"
+        if c.outcome is not Outcome.PASS and c.level == Level.WARN
         else SIGNS_OF_PAGES[c.outcome]
     )
     return f'<span class="{css}">{said}</span>'

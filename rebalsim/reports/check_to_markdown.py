@@ -4,6 +4,7 @@ budgets comes first and the whole is bounded.
 
 from __future__ import annotations
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.baseline_told import summary_of, tell_change, undecided_said
 from rebalsim.reports.check_report import Checked, CheckReport
@@ -64,7 +65,7 @@ def _lines(report: CheckReport, with_kept: bool) -> list[str]:
 
 
 def _row(c: Checked) -> str:
-    sign = "⚠️" if c.outcome is not Outcome.PASS and c.level == "warn" else EMOJIS[c.outcome]
+    sign = "⚠️" if c.outcome is not Outcome.PASS and c.level == Level.WARN else EMOJIS[c.outcome]
     observed = escape(say_against(c)) + (
         f"<br>{escape(c.spread)}" if c.spread.startswith("by chance") else ""
     )

@@ -10,6 +10,7 @@ import textwrap
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.ink import Line, table
@@ -90,7 +91,7 @@ def _story(page: _Page, story: StoryChecked) -> None:
 def _row(page: _Page, c: Checked, has_variants: bool) -> list[Line]:
     sign, style = (
         ("!", "yellow")
-        if c.outcome is Outcome.FAIL and c.level == "warn"
+        if c.outcome is Outcome.FAIL and c.level == Level.WARN
         else STYLED_SIGNS[c.outcome]
     )
     width = max(20, page.view.width - 30)
@@ -218,7 +219,10 @@ def summary_text(report: CheckReport) -> str:
         (sum(c.outcome is Outcome.PASS for c in found), "kept"),
         (sum(c.is_broken for c in found), "broken"),
         (sum(c.is_open for c in found), "undecided"),
-        (sum(c.level == "warn" and c.outcome is not Outcome.PASS for c in found), "only warned of"),
+        (
+            sum(c.level == Level.WARN and c.outcome is not Outcome.PASS for c in found),
+            "only warned of",
+        ),
         (sum(s.ending is Ending.INVALID for s in report.stories), "invalid"),
         (sum(s.ending is Ending.BUG for s in report.stories), "not judged because of a bug"),
     ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.metrics import ALERT_PER_HOUR, HEADLINES, HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.unit import Better
 from rebalsim.reports import figures
 from rebalsim.reports.doings_told import card_of
 from rebalsim.reports.names import safe
@@ -223,9 +224,9 @@ def bests_of(name: str, values: Sequence[float | None]) -> tuple[int, ...]:
     """
     better = METRICS[name].better
     known = [value for value in values if value is not None]
-    if better == "neither" or len(known) < 2:
+    if better == Better.NEITHER or len(known) < 2:
         return ()
-    best, worst = (min(known), max(known)) if better == "less" else (max(known), min(known))
+    best, worst = (min(known), max(known)) if better == Better.LESS else (max(known), min(known))
     return (
         ()
         if alike(best, worst)

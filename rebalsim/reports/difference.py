@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rebalsim.analysis.values import Lane
 from rebalsim.domain.metrics import HEADLINES, METRICS
 from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.unit import Better
 from rebalsim.reports.comparison import alike
 from rebalsim.reports.report import VariantReport
 
@@ -147,6 +148,6 @@ def verdict_of(name: str, old: float | None, new: float | None) -> str:
     if alike(old, new):
         return "same"
     better = METRICS[name].better
-    if better == "neither":
+    if better == Better.NEITHER:
         return ""
-    return "better" if (new < old) == (better == "less") else "worse"
+    return "better" if (new < old) == (better == Better.LESS) else "worse"

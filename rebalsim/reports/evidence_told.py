@@ -15,6 +15,7 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.position_from import PositionFrom
 from rebalsim.domain.trigger import Trigger
+from rebalsim.domain.unit import Population
 from rebalsim.reports.causes_told import tell_trigger
 from rebalsim.reports.names import safe
 from rebalsim.reports.sentences import tell, together
@@ -71,7 +72,7 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> str:
     return " ".join(said)
 
 
-_OF_PAUSES = ("pauses", "partitions")
+_OF_PAUSES = (Population.PAUSES, Population.PARTITIONS)
 
 
 def _is_of_pauses(budget: Budget) -> bool:

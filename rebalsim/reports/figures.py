@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.domain.unit import Unit
 from rebalsim.words.times import say_duration
 
 UNKNOWN = "-"
@@ -47,9 +48,9 @@ def say(name: str, value: float | None) -> str:
 
 def say_as(metric: Metric, value: float) -> str:
     """A value in the metric's unit."""
-    if metric.unit == "duration":
+    if metric.unit == Unit.DURATION:
         return say_duration(round(value))
-    if metric.unit == "partition-time":
+    if metric.unit == Unit.PARTITION_TIME:
         seconds = value / SECOND
         return (
             f"{seconds:,.0f} s"
@@ -60,11 +61,11 @@ def say_as(metric: Metric, value: float) -> str:
             if seconds
             else "0 s"
         )
-    if metric.unit == "share":
+    if metric.unit == Unit.SHARE:
         return f"{100 * value:.1f} %" if value < 0.1 else f"{100 * value:.0f} %"
-    if metric.unit == "per-hour":
+    if metric.unit == Unit.PER_HOUR:
         return f"{value:.1f}"
-    return f"{round(value):,}" if metric.unit == "records" else say_number(value)
+    return f"{round(value):,}" if metric.unit == Unit.RECORDS else say_number(value)
 
 
 def say_number(value: float) -> str:

@@ -8,6 +8,7 @@ import html
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
@@ -212,7 +213,7 @@ def budgets(report: Report) -> str:
     rows = []
     for b in report.budgets:
         css, said = SIGNS_OF_PAGES[b.outcome]
-        if b.outcome is Outcome.FAIL and b.level == "warn":
+        if b.outcome is Outcome.FAIL and b.level == Level.WARN:
             css, said = "warn", "! exceeded (warning)"
         budget, verdict = f"<code>{text(b.text)}</code>", f'<span class="{css}">{said}</span>'
         where = f"line {b.line}" if b.line else ""

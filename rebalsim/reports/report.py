@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rebalsim.analysis import Analysis
+from rebalsim.domain.budget import Level
 from rebalsim.domain.remedy import Remedy
 from rebalsim.domain.verdict import Outcome
 
@@ -44,7 +45,7 @@ class BudgetResult:
     observed: str = ""  # in words: `35.0 s`
     limit: str = ""
     because: str = ""  # the pause that spent it, as a sentence
-    level: str = "error"  # error | warn
+    level: Level = Level.ERROR
     file: str = ""
     line: int = 0
     seed: int = 0  # of the run that decided

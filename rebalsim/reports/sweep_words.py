@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rebalsim.domain.answer import Answer, PointSaid
 from rebalsim.domain.metrics import METRICS, Metric
+from rebalsim.domain.unit import Unit
 from rebalsim.domain.verdict import Outcome
 from rebalsim.words.times import say_duration
 
@@ -15,14 +16,14 @@ def say_metric(name: str, value: float | None) -> str:
     metric: Metric | None = METRICS.get(name)
     if value is None:
         return "unknown"
-    unit = metric.unit if metric else "count"
-    if unit == "duration":
+    unit = metric.unit if metric else Unit.COUNT
+    if unit == Unit.DURATION:
         return say_duration(round(value))
-    if unit == "partition-time":
+    if unit == Unit.PARTITION_TIME:
         return f"{value / 1e6:,.1f} s" if value < 1e8 else f"{value / 1e6:,.0f} s"
-    if unit == "share":
+    if unit == Unit.SHARE:
         return f"{value * 100:.1f} %"
-    if unit == "per-hour":
+    if unit == Unit.PER_HOUR:
         return f"{value:.1f}/h"
     return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:,.1f}"
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 from typing import Any
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport
@@ -47,7 +48,11 @@ def render(report: CheckReport) -> str:
 def _budget(c: Checked) -> dict[str, Any]:
     state = "undecided" if c.outcome is Outcome.INCONCLUSIVE else "broken"
     severity = (
-        "info" if c.level == "warn" else "minor" if c.outcome is Outcome.INCONCLUSIVE else "major"
+        "info"
+        if c.level == Level.WARN
+        else "minor"
+        if c.outcome is Outcome.INCONCLUSIVE
+        else "major"
     )
     said = f"{c.variant}: {c.name} is {state}: {say_against(c)}. {c.because}".strip()
     issue = _issue(f"budget-{state}", said, c.file, c.line, severity)

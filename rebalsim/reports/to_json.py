@@ -28,6 +28,7 @@ from rebalsim.analysis.values import (
 )
 from rebalsim.domain.metrics import METRICS, Metric
 from rebalsim.domain.remedy import Remedy
+from rebalsim.domain.unit import Unit
 from rebalsim.reports.alarms_told import tell_alarm
 from rebalsim.reports.answer_told import tell_answer_first
 from rebalsim.reports.comparison import Line, lines_of, tell_trade
@@ -36,7 +37,11 @@ from rebalsim.reports.remedies_told import figures_of, tell_price
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
 
 SCHEMA_VERSION = 1
-UNITS = {"duration": "us", "partition-time": "partition_us", "per-hour": "per_hour"}
+UNITS = {
+    Unit.DURATION: "us",
+    Unit.PARTITION_TIME: "partition_us",
+    Unit.PER_HOUR: "per_hour",
+}
 BY_KAFKA_NAME = {m.kafka_name: m for m in METRICS.values() if m.kafka_name}
 Json = dict[str, Any]
 
@@ -149,7 +154,7 @@ def _phase_change(c: PhaseChange) -> Json:
 
 def unit_of(metric: Metric) -> str:
     """The metric's base unit as tools read it."""
-    return UNITS.get(metric.unit, metric.unit)
+    return UNITS.get(metric.unit, metric.unit.value)
 
 
 def _number(value: float | None) -> float | int | None:

@@ -11,6 +11,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from rebalsim.analysis.baseline import name_in_baseline
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.baseline_told import tell_regression
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
@@ -120,7 +121,7 @@ def _budget(suite: ET.Element, story: StoryChecked, c: Checked, seconds: float) 
         )
         if part
     )
-    if c.level == "warn":
+    if c.level == Level.WARN:
         ET.SubElement(case, "system-out").text = _text(f"warning: {message}\n{body}")
     elif c.outcome is Outcome.FAIL:
         _ill(case, "failure", "broken", message, body)

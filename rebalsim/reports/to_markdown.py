@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
@@ -110,7 +111,7 @@ def code(text: str) -> str:
 
 def _verdict(report: Report) -> str:
     if report.budgets:
-        failed = sum(b.outcome is Outcome.FAIL and b.level == "error" for b in report.budgets)
+        failed = sum(b.outcome is Outcome.FAIL and b.level == Level.ERROR for b in report.budgets)
         unsure = sum(b.outcome is Outcome.INCONCLUSIVE for b in report.budgets)
         if failed:
             return f"❌ **{failed} of {len(report.budgets)} budgets broken**"
@@ -150,7 +151,7 @@ def _budgets(report: Report) -> list[str]:
     for b in report.budgets:
         where = f"line {b.line}" if b.line else ""
         name = f"{escape(b.variant)}: " if b.variant else ""
-        sign = "⚠️" if b.outcome is Outcome.FAIL and b.level == "warn" else EMOJIS[b.outcome]
+        sign = "⚠️" if b.outcome is Outcome.FAIL and b.level == Level.WARN else EMOJIS[b.outcome]
         rows.append(
             f"| {sign} | {name}{code_cell(b.text)} | {escape(observed_of(b, report))} | {where} |"
         )

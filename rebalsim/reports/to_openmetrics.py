@@ -75,7 +75,7 @@ def _own(report: Report) -> Iterable[Family]:
 
 
 def _unit(metric: Metric) -> tuple[str, float]:
-    if metric.unit in ("duration", "partition-time"):
+    if metric.unit.is_time:
         return "seconds", 1 / SECOND
     return ("ratio", 1.0) if metric.unit == "share" else ("", 1.0)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rebalsim.analysis.values import Lane, Mark
+from rebalsim.domain.budget import Level
 from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.alarms_told import alarms_of, uncapital
@@ -231,7 +232,7 @@ def _budgets(page: Page, report: Report) -> None:
         if i == 0:
             page.heading("Budgets")
         sign, style = STYLED_SIGNS[b.outcome]
-        if b.outcome is Outcome.FAIL and b.level == "warn":
+        if b.outcome is Outcome.FAIL and b.level == Level.WARN:
             sign, style = "!", "yellow"
         name = f"{safe(b.variant)}: " if b.variant else ""
         observed = f"{safe(observed_of(b, report))} against " if b.observed else ""

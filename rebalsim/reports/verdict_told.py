@@ -20,7 +20,7 @@ def say_amount(metric: str, value: float | None, beside: float | None = None) ->
     said = figures.say(metric, value)
     if value is None or beside is None or value == beside or figures.say(metric, beside) != said:
         return said
-    if METRICS[metric].unit in ("duration", "partition-time"):
+    if METRICS[metric].unit.is_time:
         return f"{value / SECOND:,.6f}".rstrip("0").rstrip(".") + " s"
     return f"{100 * value:.6g} %" if METRICS[metric].unit == "share" else f"{value:.9g}"
 

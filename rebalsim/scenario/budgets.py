@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from rebalsim.domain.budget import Budget
+from rebalsim.domain.budget import Budget, Level
+from rebalsim.domain.unit import Amount
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
 from rebalsim.scenario.kinds import (
@@ -202,6 +203,8 @@ def _options(written: Written) -> dict[str, Any]:
         for name in ("topics", "members", "level", "action")
         if name in written
     }
+    if "level" in options:
+        options["level"] = Level(options["level"])
     for name in ("from", "until"):
         if name in written:
             options[f"{name}_us"] = written.get(name)
@@ -241,7 +244,7 @@ def _normal(text: str) -> str:
 
 def limit_of(
     node: Node, variants: tuple[str, ...], out: Problems
-) -> tuple[str, float, str, str] | None:
+) -> tuple[str, float, Amount, str] | None:
     """`<= 2s`, `<= 0.5 × eager`, `<= baseline + 5%`: (op, amount, unit, relative to)."""
     if not isinstance(node, Scalar) or node.value is None or isinstance(node.value, bool):
         out.add(
@@ -287,7 +290,7 @@ def limit_of(
             f"{or_nearest(other, (*variants, 'baseline'))}",
         )
         return None
-    return op, amount, "factor", other
+    return op, amount, Amount.FACTOR, other
 
 
 def _time_like(text: str) -> str:
@@ -296,19 +299,19 @@ def _time_like(text: str) -> str:
     return "" if "unknown unit" in why else why
 
 
-def amount_of(text: str) -> tuple[float, str] | None:
+def amount_of(text: str) -> tuple[float, Amount] | None:
     """An amount in base units, and what it is an amount of."""
     if _NUMBER.fullmatch(text):
-        return float(text), "count"
+        return float(text), Amount.COUNT
     text = text.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text) else text
     if _NUMBER.fullmatch(text):
-        return float(text), "count"
+        return float(text), Amount.COUNT
     for read, unit in (
-        (q.duration, "duration"),
-        (q.share, "share"),
-        (q.size, "bytes"),
-        (q.rate, "rate"),
-        (q.byte_rate, "byte_rate"),
+        (q.duration, Amount.DURATION),
+        (q.share, Amount.SHARE),
+        (q.size, Amount.BYTES),
+        (q.rate, Amount.RATE),
+        (q.byte_rate, Amount.BYTE_RATE),
     ):
         found = read(text)
         if found is not None:

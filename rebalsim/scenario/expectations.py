@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rebalsim.domain.budget import Expectation
+from rebalsim.domain.budget import Expectation, Level
 from rebalsim.scenario import quantities as q
 from rebalsim.scenario.document import Mapping, Node, Scalar, Sequence
 from rebalsim.scenario.kinds import BAD, Choice, Duration, Field, Section, Text, shown
@@ -65,7 +65,7 @@ class Condition:
 
     variant: str = ""
     span: Span = (None, None)
-    level: str = "error"
+    level: Level = Level.ERROR
 
 
 ALWAYS = Condition()
@@ -109,7 +109,7 @@ def _of_block(item: Mapping, variants: tuple[str, ...], out: Problems) -> Expect
         return None
     at = written.get("at")
     span = written.get("from", at), written.get("until", at)
-    condition = Condition(variant, span, written.get("level", "error"))
+    condition = Condition(variant, span, Level(written.get("level", "error")))
     return _fact(written.at["fact"], written.get("fact"), condition, out)
 
 

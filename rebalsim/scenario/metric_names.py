@@ -5,20 +5,30 @@ counts. The metrics themselves are domain's.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.domain.unit import Amount, Unit
 from rebalsim.words.nearest import nearest_metric
 
-# a metric's unit → the kinds of amounts that fit it, and an example to write
-_FITTING: dict[str, tuple[tuple[str, ...], str]] = {
-    "duration": (("duration",), "<= 2s"),
-    "partition-time": (("duration",), "<= 5m"),
-    "count": (("count",), "<= 4"),
-    "records": (("count",), "<= 5000"),
-    "partitions": (("count",), "<= 12"),
-    "share": (("share",), "<= 5%"),
-    "per-hour": (("count", "rate"), "<= 5"),
+
+class Fitting(NamedTuple):
+    """What a limit on a metric of some unit is written as."""
+
+    amounts: tuple[Amount, ...]
+    words: str
+    example: str
+
+
+_FITTING: dict[Unit, Fitting] = {
+    Unit.DURATION: Fitting((Amount.DURATION,), "time", "<= 2s"),
+    Unit.PARTITION_TIME: Fitting((Amount.DURATION,), "time", "<= 5m"),
+    Unit.COUNT: Fitting((Amount.COUNT,), "plain numbers", "<= 4"),
+    Unit.RECORDS: Fitting((Amount.COUNT,), "plain numbers", "<= 5000"),
+    Unit.PARTITIONS: Fitting((Amount.COUNT,), "plain numbers", "<= 12"),
+    Unit.SHARE: Fitting((Amount.SHARE,), "percent", "<= 5%"),
+    Unit.PER_HOUR: Fitting((Amount.COUNT, Amount.RATE), "numbers an hour", "<= 5"),
 }
 
 
@@ -44,23 +54,13 @@ def fitted(budget: Budget) -> Budget | str:
         return f"There is no metric '{budget.metric}' — " + (
             f"did you mean '{near}'?" if near else others
         )
-    kinds, example = _FITTING[metric.unit]
-    if budget.unit not in (*kinds, "factor") and not (budget.limit == 0 and budget.unit == "count"):
+    fitting = _FITTING[metric.unit]
+    is_zero = budget.limit == 0 and budget.unit == Amount.COUNT
+    if budget.unit not in (*fitting.amounts, Amount.FACTOR) and not is_zero:
         return (
-            f"{name} is measured in {_SAID[metric.unit]}, and '{budget.text.partition(' ')[2]}' "
-            f'is not — write one such as "{example}"'
+            f"{name} is measured in {fitting.words}, and '{budget.text.partition(' ')[2]}' "
+            f'is not — write one such as "{fitting.example}"'
         )
-    if metric.unit == "per-hour" and budget.unit == "rate":
-        return replace(budget, metric=name, limit=budget.limit * 3600, unit="count")
+    if metric.unit == Unit.PER_HOUR and budget.unit == Amount.RATE:
+        return replace(budget, metric=name, limit=budget.limit * 3600, unit=Amount.COUNT)
     return budget if name == budget.metric else replace(budget, metric=name)
-
-
-_SAID = {
-    "duration": "time",
-    "partition-time": "time",
-    "count": "plain numbers",
-    "records": "plain numbers",
-    "partitions": "plain numbers",
-    "share": "percent",
-    "per-hour": "numbers an hour",
-}

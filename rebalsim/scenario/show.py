@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from rebalsim.domain.budget import Level
 from rebalsim.domain.consumer import Consumer, Cost
 from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import Scenario
@@ -471,7 +472,7 @@ def _judged(scenario: Scenario, width: int) -> list[str]:
         where += [f"from {say_us(budget.from_us)}"] if budget.from_us is not None else []
         where += [f"until {say_us(budget.until_us)}"] if budget.until_us is not None else []
         where += [f"p{budget.percentile:g} over seeds"] if budget.percentile is not None else []
-        where += ["only a warning"] if budget.level == "warn" else []
+        where += ["only a warning"] if budget.level == Level.WARN else []
         rows.append(Row(budget.text, ", ".join(where) or "every variant", f"line {budget.line}"))
     rows += [
         Row(fact.text, fact.variant or "every variant", f"line {fact.line}")

@@ -11,7 +11,7 @@ from rebalsim.analysis import Analysis
 from rebalsim.analysis.judge import judge_fact, judge_variant, measure_fact
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.selecting import selected_disturbances
-from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.domain.budget import Budget, Expectation, Level
 from rebalsim.domain.metrics import EVERYTHING, METRICS, PHASES
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Scale
@@ -101,13 +101,15 @@ def judged(
     judge them.
     """
     found = [
-        _judged(budget.text, budget.level, verdict)
+        _judged(budget.text, budget.level.value, verdict)
         for budget, verdict in judge_variant(budgets, variant, analyses)
     ]
     for fact in facts:
         if not fact.variant or fact.variant == variant:
             found.append(
-                _judged(fact.text, fact.level, judge_fact(measure_fact(analyses[variant], fact)))
+                _judged(
+                    fact.text, fact.level.value, judge_fact(measure_fact(analyses[variant], fact))
+                )
             )
     return found
 
@@ -125,7 +127,7 @@ def _judged(text: str, level: str, verdict: RunVerdict) -> dict[str, Any]:
 
 def overall(judged_: Sequence[Mapping[str, Any]]) -> str:
     """Several verdicts as one; a budget that only warns breaks nothing."""
-    verdicts = [j["verdict"] for j in judged_ if j["level"] == "error"]
+    verdicts = [j["verdict"] for j in judged_ if j["level"] == Level.ERROR]
     worst = (Outcome.FAIL, Outcome.INCONCLUSIVE)
     return next((one.value for one in worst if one in verdicts), Outcome.PASS.value)
 

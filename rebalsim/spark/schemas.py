@@ -15,9 +15,10 @@ from typing import Any
 
 from rebalsim.domain.metrics import METRICS, PHASES, Metric
 from rebalsim.domain.sweep import Plan
+from rebalsim.domain.unit import Unit
 
 TYPES = {"string": "STRING", "long": "BIGINT", "int": "INT", "double": "DOUBLE", "flag": "BOOLEAN"}
-_WHOLE = ("duration", "partition-time", "count", "partitions")
+_WHOLE = (Unit.DURATION, Unit.PARTITION_TIME, Unit.COUNT, Unit.PARTITIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def metric_columns() -> tuple[Column, ...]:
         Column(
             m.name,
             type_of(m),
-            f"{m.meaning} ({m.unit}{', µs' if m.unit in ('duration', 'partition-time') else ''})",
+            f"{m.meaning} ({m.unit}{', µs' if m.unit.is_time else ''})",
         )
         for m in METRICS.values()
     )
