@@ -15,7 +15,7 @@ from rebalsim.outside.rule import taken_from
 from rebalsim.outside.text import inert
 from rebalsim.verify.recognise import recognise
 
-# kind → the module whose verify(path, **options) → Finding does it
+# kind → the module whose verify(path, differences=…) → Finding does it
 JUDGES = {
     "assignors": "rebalsim.verify.vectors",
     "streams-assignors": "rebalsim.verify.streams_vectors",
@@ -27,6 +27,12 @@ JUDGES = {
     "connect-assignors": "rebalsim.verify.connect_assignors",
     "connect-trace": "rebalsim.verify.connect_traces",
     "logs": "rebalsim.verify.logs",
+}
+# what some of them are asked beside that
+ALSO_ASKED = {
+    "trace": ("out", "several", "wire"),
+    "streams-trace": ("out", "several"),
+    "connect-trace": ("out", "several"),
 }
 
 
@@ -74,14 +80,14 @@ def command(
         return _phase_by_phase(files, as_json)
     codes: list[int] = []
     findings = []
-    several = len(files) > 1
+    asked = {"out": out, "several": len(files) > 1, "wire": wire}
     for path in files:
         try:
             with taken_from(path):
-                judge: Any = importlib.import_module(JUDGES[recognise(path)])
-                finding = judge.verify(
-                    path, differences=differences, wire=wire, out=out, several=several
-                )
+                kind = recognise(path)
+                judge: Any = importlib.import_module(JUDGES[kind])
+                also = {name: asked[name] for name in ALSO_ASKED.get(kind, ())}
+                finding = judge.verify(path, differences=differences, **also)
         except InputError as e:
             click.echo(inert(str(e)), err=True)
             codes.append(exits.INVALID)
@@ -102,11 +108,10 @@ def command(
 
         click.echo(json.dumps(total(logs)))
     if not as_json and len(findings) > 1:
-        for kind in dict.fromkeys(f.kind for f in findings):
-            judge = importlib.import_module(JUDGES[kind])
-            if hasattr(judge, "summarise"):
-                for line in judge.summarise([f for f in findings if f.kind == kind]):
-                    click.echo(line)
+        for of_kind in dict.fromkeys(f.kind for f in findings):
+            judge = importlib.import_module(JUDGES[of_kind])
+            for line in judge.summarise([f for f in findings if f.kind == of_kind]):
+                click.echo(line)
     return exits.gravest(codes)
 
 

@@ -41,17 +41,8 @@ RESTLESS = 10_000  # timers that fire in one ms before we say that they never co
 ID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
 
 
-def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
-) -> Finding:
-    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and
-    change nothing here.
-    """
+def verify(path: Path, *, differences: int = 3) -> Finding:
+    """Replay every conversation of the file."""
     return verify_lines(
         path,
         "classic",

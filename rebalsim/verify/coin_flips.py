@@ -68,14 +68,14 @@ def _pauses_together(
     """Pauses that not every seed gets right, with how many do; those that begin together and fare
     alike are told together.
     """
-    told = {(pause.partition, pause.start) for pause in plain.pauses}
+    told = {(pause.what, pause.start) for pause in plain.pauses}
     for result in judged:  # what only some replays have is no pause of the recording
-        told &= {(pause.partition, pause.start) for pause in result.pauses}
+        told &= {(pause.what, pause.start) for pause in result.pauses}
     right: Counter[tuple[float, str]] = Counter()
     for pause in (pause for result in judged for pause in result.pauses):
-        if (pause.partition, pause.start) in told:
-            right[pause.start, pause.partition] += pause.is_right
-    wrong = {(p.start, p.partition) for p in plain.pauses if p.real and not p.is_right}
+        if (pause.what, pause.start) in told:
+            right[pause.start, pause.what] += pause.is_right
+    wrong = {(p.start, p.what) for p in plain.pauses if p.real and not p.is_right}
     together: list[tuple[float, int, list[str]]] = []
     for (start, partition), count in sorted(right.items()):
         if count == len(judged) and (start, partition) not in wrong:

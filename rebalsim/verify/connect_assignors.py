@@ -15,46 +15,27 @@ from rebalsim.assignors.connect import eager, incremental
 from rebalsim.assignors.connect.memory import NOTHING_REMEMBERED, Memory
 from rebalsim.assignors.connect.round import Answer, ConfigSnapshot, WorkerClaim
 from rebalsim.assignors.connect.work import Work, task_named
-from rebalsim.domain.errors import InputError
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding, asked_of, of_cases, over_files
+from rebalsim.verify.finding import Cases, Finding, asked_of, over_files
 
 KIND = "connect-assignors"
 _PARTS = ("connectors", "tasks", "revoked_connectors", "revoked_tasks")
 
 
-def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
-) -> Finding:
+def verify(path: Path, *, differences: int = 3) -> Finding:
     """Hold every round of the file against our assignors; the first `differences` differing ones
     are told in full.
     """
-    cases = 0
-    different: list[dict[str, Any]] = []
-    details: list[str] = []
+    held = Cases(differences)
     for line, number, step, ours in _rounds(path):
-        cases += 1
+        held.count += 1
         said, our = _said(step), _plain(ours)
-        if said == our:
-            continue
-        different.append(
-            {"line": line, "step": number, "why": step["why"], "kafka": said, "ours": our}
-        )
-        if len(different) <= differences:
-            details += _told(line, number, step, said, our)
-    if not cases:
-        raise InputError(f"{path}: holds no round — give a file of Connect's answers")
-    if len(different) > differences:
-        details.append(f"… and {len(different) - differences} more")
-    return of_cases(
-        str(path), KIND, cases, different, details, "rounds identical to Kafka Connect's"
-    )
+        if said != our:
+            asked = {"line": line, "step": number, "why": step["why"]}
+            told = _told(line, number, step, said, our)
+            held.differs({**asked, "kafka": said, "ours": our}, told)
+    return held.finding(path, KIND, "rounds identical to Kafka Connect's")
 
 
 def summarise(findings: list[Finding]) -> list[str]:

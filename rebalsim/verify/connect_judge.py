@@ -11,29 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebalsim.verify.pause_error import PauseError
+
 SHORTEST_MS = 350  # what polls (100 ms) and batches leave between them anyway
-SLACK_MS, SLACK_SHARE = 150, 0.05
+SLACK_MS = 150
 TOGETHER_MS = 1000  # moments of one kind closer than this are one
 UNTOLD_MS = 900  # a killed process takes up to so much of its last report with it
 Spans = dict[str, list[tuple[float, float]]]
-
-
-@dataclass(slots=True)
-class PauseError:
-    """One pause of either side; 0 where the other one has none."""
-
-    what: str
-    start: float
-    real: float
-    ours: float
-
-    @property
-    def off(self) -> float:
-        return abs(self.real - self.ours)
-
-    @property
-    def is_right(self) -> bool:
-        return self.off <= max(SLACK_MS, SLACK_SHARE * max(self.real, self.ours))
 
 
 @dataclass(slots=True)
@@ -201,11 +185,11 @@ def _pause_errors(
         if best >= 0:
             used.add((p["what"], best))
             length = mine[p["what"]][best]["end"] - mine[p["what"]][best]["start"]
-        errors.append(PauseError(p["what"], p["start"], p["end"] - p["start"], length))
+        errors.append(PauseError(p["what"], p["start"], p["end"] - p["start"], length, SLACK_MS))
     for what, predicted in mine.items():
         for i, q in enumerate(predicted):
             if (what, i) not in used and q["end"] - q["start"] > SHORTEST_MS:
-                errors.append(PauseError(what, q["start"], 0.0, q["end"] - q["start"]))
+                errors.append(PauseError(what, q["start"], 0.0, q["end"] - q["start"], SLACK_MS))
     return errors
 
 

@@ -16,7 +16,8 @@ from rebalsim.verify.connect_prediction import prediction_of
 from rebalsim.verify.connect_replay import ConnectDrive, scenario_of
 from rebalsim.verify.connect_rounds import RoundsJudged, judge_rounds
 from rebalsim.verify.finding import Finding
-from rebalsim.verify.traces import as_recording, load, write_prediction
+from rebalsim.verify.pause_error import worst_told
+from rebalsim.verify.traces import as_recording, load, named, write_prediction
 
 KIND = "connect-trace"
 # What chance decides: four scripts were recorded twice, each recording taken as the other's replay.
@@ -28,12 +29,7 @@ TWICE_RECORDED = (
 
 
 def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
+    path: Path, *, differences: int = 3, out: Path | None = None, several: bool = False
 ) -> Finding:
     """Replay one recording and judge the prediction; `out` is where it goes."""
     document, drive, trace, prediction = _replayed(path)
@@ -44,8 +40,7 @@ def verify(
     is_like = not result.differing and result.generations[0] == result.generations[1]
     chance = None if is_like else chance_of(document, prediction, _sources(document))
     if out is not None:
-        name = f"{document.get('name') or path.name.split('.')[0]}.json"
-        write_prediction(out / name if several else out, prediction)
+        write_prediction(named(out, path, document) if several else out, prediction)
     return Finding(
         str(path),
         KIND,
@@ -194,12 +189,4 @@ def _say_rounds(judged: Sequence[RoundsJudged]) -> str:
 
 def _wrong(result: ConnectJudgement, differences: int) -> list[str]:
     lines = [f"starts and stops of {worker} differ" for worker in result.differing[:differences]]
-    wrong = [error for error in result.pauses if not error.is_right]
-    for error in sorted(wrong, key=lambda e: (-e.off, e.start, e.what))[:differences]:
-        lines.append(
-            f"pause of {error.what} from {error.start / 1000:.1f} s: recorded {error.real:.0f} "
-            f"ms, ours {error.ours:.0f} ms"
-        )
-    if len(wrong) > differences:
-        lines.append(f"… and {len(wrong) - differences} more pauses")
-    return lines
+    return [*lines, *worst_told(result.pauses, differences)]

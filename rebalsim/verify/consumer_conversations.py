@@ -13,7 +13,6 @@ from typing import Any
 
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.errors import InputError
-from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import consumer_group as rules
 from rebalsim.protocol.consumer.assignor import Assignor
 from rebalsim.protocol.consumer.commits import check_commit, check_fetch
@@ -25,7 +24,7 @@ from rebalsim.protocol.consumer_messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from rebalsim.protocol.effects import Effect, Reply
+from rebalsim.protocol.effects import Effect
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.conversations import summarise_lines, verify_lines
 from rebalsim.verify.epoch_conversations import (
@@ -34,12 +33,12 @@ from rebalsim.verify.epoch_conversations import (
     MOST_PARTITIONS,
     NAMES,
     NUMBER,
-    OBJECT,
     TEXT,
     EpochReplay,
     Shape,
     check_shape,
     first_difference,
+    parsed,
     setting_in,
 )
 from rebalsim.verify.finding import Finding
@@ -51,17 +50,8 @@ SERVER_ASSIGNORS: dict[str, Assignor] = {
 }
 
 
-def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
-) -> Finding:
-    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and
-    change nothing here.
-    """
+def verify(path: Path, *, differences: int = 3) -> Finding:
+    """Replay every conversation of the file."""
     return verify_lines(
         path, "consumer", "consumer-group coordinator", differences, _parse, compare
     )
@@ -108,11 +98,10 @@ class Replay(EpochReplay):
         elif step["do"] != "heartbeat":
             yield self._offsets(step)
         else:
-            heard = rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
-            replies = self.timers.apply(heard)
-            self.fire(t)
-            for reply in replies:
-                yield self._reply(t, reply)
+            yield from self.answered(step, t)
+
+    def heard(self, step: Line, now_us: int) -> Iterable[Effect]:
+        return rules.heartbeat(self.group, step["id"], self._request(step), now_us)
 
     def timer_fired(self, key: str, now_us: int) -> Iterable[Effect]:
         return rules.timer_fired(self.group, key, now_us)
@@ -168,17 +157,9 @@ class Replay(EpochReplay):
                 line["errors"] = dict.fromkeys(step["partitions"], Error.NONE.name)
         return line
 
-    def _reply(self, t: int, reply: Reply) -> Line:
-        answer: ConsumerGroupHeartbeatResponse = reply.response
-        line: Line = {"t": t, "reply": reply.request, "error": answer.error.name}
-        if answer.error is Error.NONE:
-            line["member"] = answer.member_id
-            line["epoch"] = answer.epoch
-            line["heartbeat_interval_ms"] = answer.heartbeat_interval_us // MS
-            line["assignment"] = (
-                None if answer.assignment is None else self._names(answer.assignment)
-            )
-        return line
+    def assigned(self, answer: ConsumerGroupHeartbeatResponse) -> Line:
+        given = answer.assignment
+        return {"assignment": None if given is None else self._names(given)}
 
     def _names(self, held: Mapping[str, Any]) -> list[str]:
         return [str(p) for p in self.group.partitions(held)]
@@ -237,42 +218,12 @@ _OFFSETS: Shape = {
 
 
 def _parse(text: str, place: str) -> Line:
-    """One conversation, checked as far as the replay relies on it."""
-    try:
-        conversation = parse_json(text, place)
-    except ValueError as e:
-        raise InputError(f"{place}: is not JSON ({e}) — every line is one conversation") from None
-    except RecursionError:
-        raise InputError(
-            f"{place}: is nested too deeply for a conversation — every line is one conversation"
-        ) from None
-    check_shape(
-        conversation,
-        {
-            "config": OBJECT,
-            "topics": OBJECT,
-            "steps": LIST,
-            "end": NUMBER,
-            "timer_ties": LIST,
-        },
-        place,
-        "the conversation",
-    )
-    _check_topics(conversation["topics"], place)
-    for number, step in enumerate(conversation["steps"], 1):
-        _check_step(step, place, f"step {number}")
-    return dict(conversation)
+    return parsed(text, place, {}, _check_topics, _check_request)
 
 
-def _check_step(step: Any, place: str, where: str) -> None:
-    check_shape(step, {}, place, where)
-    if "do" not in step:  # an answer or a state: compared as it stands
-        return
+def _check_request(step: Line, place: str, where: str) -> None:
     wrong = ""
-    if step["do"] == "metadata":
-        check_shape(step, {"t": NUMBER, "topics": OBJECT}, place, where)
-        _check_topics(step["topics"], place)
-    elif step["do"] == "heartbeat":
+    if step["do"] == "heartbeat":
         check_shape(step, _HEARTBEAT, place, where)
         if not isinstance(step.get("regex"), str | None):
             wrong = f"has regex {json.dumps(step['regex'])[:60]} — it must be a text or null"

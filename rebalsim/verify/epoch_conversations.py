@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rebalsim.domain.errors import BugError, InputError
+from rebalsim.outside.documents import parse_json
 from rebalsim.protocol.effects import Effect
+from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.verify.epoch_states import ToldStates
 from rebalsim.verify.same_lines import Astray, Line, is_same, ties_apart
 from rebalsim.verify.timer_queue import MS, TimerQueue
@@ -42,6 +44,28 @@ class EpochReplay(ABC):
     @abstractmethod
     def done(self, step: Line, t: int) -> Iterator[Line]:
         """What one step comes to: the answers."""
+
+    @abstractmethod
+    def heard(self, step: Line, now_us: int) -> Iterable[Effect]:
+        """What a heartbeat comes to."""
+
+    @abstractmethod
+    def assigned(self, answer: Any) -> Line:
+        """What an answer without an error tells of the assignment, in the recording's form."""
+
+    def answered(self, step: Line, t: int) -> Iterator[Line]:
+        """The answers that a heartbeat leads to: its own, and others' that timers bring about."""
+        replies = self.timers.apply(self.heard(step, t * MS))
+        self.fire(t)
+        for reply in replies:
+            answer = reply.response
+            line: Line = {"t": t, "reply": reply.request, "error": answer.error.name}
+            if answer.error is Error.NONE:
+                line["member"] = answer.member_id
+                line["epoch"] = answer.epoch
+                line["heartbeat_interval_ms"] = answer.heartbeat_interval_us // MS
+                line |= self.assigned(answer)
+            yield line
 
     @abstractmethod
     def timer_fired(self, key: str, now_us: int) -> Iterable[Effect]:
@@ -140,6 +164,41 @@ def check_shape(thing: Any, wanted: Shape, place: str, where: str) -> None:
         if not isinstance(thing[key], kind) or isinstance(thing[key], bool):
             said = json.dumps(thing[key])[:60]
             raise InputError(f"{place}: {where} has {key} {said} — it must be {words}")
+
+
+def parsed(
+    text: str,
+    place: str,
+    also: Shape,
+    check_topics: Callable[[Line, str], None],
+    check_request: Callable[[Line, str, str], None],
+) -> Line:
+    """One conversation, checked as far as its replay relies on it. `also`: what it has beside the
+    keys of every such conversation.
+    """
+    conversation = parse_json(text, place)
+    check_shape(conversation, {**_CONVERSATION, **also}, place, "the conversation")
+    check_topics(conversation["topics"], place)
+    for number, step in enumerate(conversation["steps"], 1):
+        where = f"step {number}"
+        check_shape(step, {}, place, where)
+        if "do" not in step:  # an answer or a state: compared as it stands
+            continue
+        if step["do"] == "metadata":
+            check_shape(step, {"t": NUMBER, "topics": OBJECT}, place, where)
+            check_topics(step["topics"], place)
+        else:
+            check_request(step, place, where)
+    return dict(conversation)
+
+
+_CONVERSATION: Shape = {
+    "config": OBJECT,
+    "topics": OBJECT,
+    "steps": LIST,
+    "end": NUMBER,
+    "timer_ties": LIST,
+}
 
 
 def setting_in(config: Line, key: str, place: str) -> int:

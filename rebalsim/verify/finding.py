@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rebalsim.domain.errors import InputError
@@ -23,6 +24,32 @@ class Finding:
     details: list[str] = field(default_factory=list)  # readable differences, first ones first
     document: dict[str, Any] = field(default_factory=dict)  # what --json prints
     data: Any = None  # for the judge's own summary over many files
+
+
+class Cases:
+    """The answers of a file, held against ours one by one; of so many that differ all is told."""
+
+    def __init__(self, most_told: int) -> None:
+        self.most_told = max(most_told, 0)
+        self.count = 0
+        self.different: list[dict[str, Any]] = []
+        self.details: list[str] = []
+
+    def differs(self, what: dict[str, Any], told: list[str]) -> None:
+        self.different.append(what)
+        if len(self.different) <= self.most_told:
+            self.details += told
+
+    def finding(self, path: Path, kind: str, whats: str) -> Finding:
+        """`whats` are identical: `steps identical to Kafka's`."""
+        if not self.count:
+            what, _, whose = whats.partition(" identical to ")
+            raise InputError(
+                f"{path}: holds no {what} of an assignor — give a file of {whose} answers"
+            )
+        if more := len(self.different) - self.most_told:
+            self.details += [f"… and {more} more"] if more > 0 else []
+        return of_cases(str(path), kind, self.count, self.different, self.details, whats)
 
 
 def of_cases(

@@ -14,29 +14,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from rebalsim.verify.pause_error import PauseError
+
 LEAST_GAP_MS = 200  # shorter gaps are not told from the ordinary spacing of batches
 TOGETHER_MS = 300  # pauses whose ends are nearer than this are one event
 _CALLBACKS = {"revoked_begin": "revoked", "assigned_begin": "assigned", "lost_begin": "lost"}
-
-
-@dataclass(slots=True)
-class PauseError:
-    """One pause of the recording held against ours (or one of ours that the recording does not
-    have).
-    """
-
-    partition: str
-    start: float
-    real: float
-    ours: float
-
-    @property
-    def off(self) -> float:
-        return abs(self.ours - self.real)
-
-    @property
-    def is_right(self) -> bool:
-        return self.off <= max(100, 0.05 * max(self.real, self.ours))
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from rebalsim.worlds.logs.sources import sources_in
 from rebalsim.worlds.logs.to_json import document_of
 
 
-def verify(path: Path, differences: int = 3, **options: Any) -> Finding:
+def verify(path: Path, differences: int = 3) -> Finding:
     """One set of logs with its truth."""
     truth = read_truth(path)
     tally = judge(truth, document_of(observe(sources_in([str(path)]))))

@@ -8,16 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from rebalsim.assignors.streams import server_sticky
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.task_ids import TaskId, task_named
-from rebalsim.outside.documents import parse_json
 from rebalsim.protocol import streams_group as rules
 from rebalsim.protocol.consumer.topics import Topic, TopicsImage
-from rebalsim.protocol.effects import Effect, Reply
-from rebalsim.protocol.errors_of_kafka import Error
+from rebalsim.protocol.effects import Effect
 from rebalsim.protocol.streams.group import StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
 from rebalsim.protocol.streams_messages import (
@@ -34,12 +31,12 @@ from rebalsim.verify.epoch_conversations import (
     MOST_PARTITIONS,
     NAMES,
     NUMBER,
-    OBJECT,
     TEXT,
     EpochReplay,
     Shape,
     check_shape,
     first_difference,
+    parsed,
     setting_in,
 )
 from rebalsim.verify.finding import Finding
@@ -50,17 +47,8 @@ KIND = "streams-conversations"
 COORDINATOR = "streams-group coordinator"
 
 
-def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
-) -> Finding:
-    """Replay every conversation of the file. `wire`, `out` and `several` are for traces and
-    change nothing here.
-    """
+def verify(path: Path, *, differences: int = 3) -> Finding:
+    """Replay every conversation of the file."""
     return verify_lines(path, KIND, COORDINATOR, differences, _parse, compare)
 
 
@@ -98,11 +86,10 @@ class Replay(EpochReplay):
         elif step["do"] == "config":
             self.group.settings.num_standby_replicas = step["streams.num.standby.replicas"]
         else:
-            heard = rules.heartbeat(self.group, step["id"], self._request(step), t * MS)
-            replies = self.timers.apply(heard)
-            self.fire(t)
-            for reply in replies:
-                yield self._reply(t, reply)
+            yield from self.answered(step, t)
+
+    def heard(self, step: Line, now_us: int) -> Iterable[Effect]:
+        return rules.heartbeat(self.group, step["id"], self._request(step), now_us)
 
     def timer_fired(self, key: str, now_us: int) -> Iterable[Effect]:
         return rules.timer_fired(self.group, key, now_us)
@@ -161,19 +148,15 @@ class Replay(EpochReplay):
             ),
         )
 
-    def _reply(self, t: int, reply: Reply) -> Line:
-        answer: StreamsGroupHeartbeatResponse = reply.response
-        line: Line = {"t": t, "reply": reply.request, "error": answer.error.name}
-        if answer.error is Error.NONE:
-            line["member"] = answer.member_id
-            line["epoch"] = answer.epoch
-            line["heartbeat_interval_ms"] = answer.heartbeat_interval_us // MS
-            line["active"] = None if answer.tasks is None else _names(answer.tasks.active)
-            line["standby"] = None if answer.tasks is None else _names(answer.tasks.standby)
-            line["status"] = list(answer.statuses)
-            if answer.create_topics:  # what is still to be created, earlier wishes included
-                self.to_create.update(answer.create_topics)
-                line["create_topics"] = dict(sorted(self.to_create.items()))
+    def assigned(self, answer: StreamsGroupHeartbeatResponse) -> Line:
+        line: Line = {
+            "active": None if answer.tasks is None else _names(answer.tasks.active),
+            "standby": None if answer.tasks is None else _names(answer.tasks.standby),
+            "status": list(answer.statuses),
+        }
+        if answer.create_topics:  # what is still to be created, earlier wishes included
+            self.to_create.update(answer.create_topics)
+            line["create_topics"] = dict(sorted(self.to_create.items()))
         return line
 
 
@@ -228,18 +211,7 @@ _PARTS = ("sources", "repartition_sources", "repartition_sinks", "changelogs")
 
 
 def _parse(text: str, place: str) -> Line:
-    """One conversation, checked as far as the replay relies on it."""
-    conversation = parse_json(text, place)
-    wanted = {
-        "config": OBJECT,
-        "topics": OBJECT,
-        "subtopologies": LIST,
-        "steps": LIST,
-        "end": NUMBER,
-        "timer_ties": LIST,
-    }
-    check_shape(conversation, wanted, place, "the conversation")
-    _check_topics(conversation["topics"], place)
+    conversation = parsed(text, place, {"subtopologies": LIST}, _check_topics, _check_request)
     for part in conversation["subtopologies"]:
         check_shape(part, {"id": TEXT, **dict.fromkeys(_PARTS, LIST)}, place, "a sub-topology")
         names = [name for key in _PARTS for name in part[key]]
@@ -247,19 +219,11 @@ def _parse(text: str, place: str) -> Line:
             raise InputError(f"{place}: a sub-topology has a number and names of topics")
         if not isinstance(part.get("copartitioned"), bool):
             raise InputError(f"{place}: a sub-topology is copartitioned or it is not")
-    for number, step in enumerate(conversation["steps"], 1):
-        _check_step(step, place, f"step {number}")
-    return dict(conversation)
+    return conversation
 
 
-def _check_step(step: Any, place: str, where: str) -> None:
-    check_shape(step, {}, place, where)
-    if "do" not in step:  # an answer or a state: compared as it stands
-        return
-    if step["do"] == "metadata":
-        check_shape(step, {"t": NUMBER, "topics": OBJECT}, place, where)
-        _check_topics(step["topics"], place)
-    elif step["do"] == "config":
+def _check_request(step: Line, place: str, where: str) -> None:
+    if step["do"] == "config":
         check_shape(step, {"t": NUMBER, "streams.num.standby.replicas": NUMBER}, place, where)
         if not 0 <= step["streams.num.standby.replicas"] <= 1_000:
             raise InputError(f"{place}: {where} has a number of standbys out of bounds")
@@ -269,16 +233,20 @@ def _check_step(step: Any, place: str, where: str) -> None:
             raise InputError(f"{place}: {where} asks for a shutdown or it does not")
         if step["topology"] is not None:
             check_shape(step["topology"], {"epoch": NUMBER}, place, f"{where}'s topology")
-        for role in ("active", "standby", "warmup"):
-            for name in step[role] or ():
-                if not isinstance(name, str):
-                    raise InputError(f"{place}: {where} has {name!r} in {role} — it lists tasks")
-                task_named(name)
+        _check_tasks(step, place, where)
     else:
         raise InputError(
             f"{place}: {where} does {json.dumps(step['do'])[:60]} — a request is heartbeat, "
             "metadata or config"
         )
+
+
+def _check_tasks(step: Line, place: str, where: str) -> None:
+    for role in ("active", "standby", "warmup"):
+        for name in step[role] or ():
+            if not isinstance(name, str):
+                raise InputError(f"{place}: {where} has {name!r} in {role} — it lists tasks")
+            task_named(name)
 
 
 def _check_topics(topics: Line, place: str) -> None:

@@ -27,7 +27,7 @@ from rebalsim.verify.streams_replay import (
     known_of,
     tells_process_ids,
 )
-from rebalsim.verify.traces import MALFORMED, as_recording
+from rebalsim.verify.traces import MALFORMED, as_recording, named, write_prediction
 
 KIND = "streams-trace"
 LONGEST_MS = 7 * 86_400_000
@@ -37,12 +37,7 @@ Document = dict[str, Any]
 
 
 def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
+    path: Path, *, differences: int = 3, out: Path | None = None, several: bool = False
 ) -> Finding:
     """Replay one recording and judge the prediction; `out` is where it goes."""
     document = load(path)
@@ -56,8 +51,7 @@ def verify(
         )
         result.rounds = _rounds(document), _our_rounds(played)
     if out is not None:
-        name = document.get("name") or path.name.split(".")[0]
-        _write(out / f"{name}.json" if several else out, prediction)
+        write_prediction(named(out, path, document) if several else out, prediction)
     return Finding(
         str(path),
         KIND,
@@ -139,16 +133,6 @@ def _unfit(document: Document) -> str:
         if not isinstance(event["member"], str) or not 0 <= abs(event["t"]) <= LONGEST_MS:
             return "each event has a member and a time"
     return ""
-
-
-def _write(path: Path, prediction: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(prediction) + "\n", encoding="utf-8")
-    except OSError as e:
-        raise InputError(
-            f"{path}: cannot be written ({e.strerror}) — give --out a place of your own"
-        ) from None
 
 
 # -------------------------------------------------------------------------------- sequences, rounds

@@ -21,7 +21,7 @@ from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import partition_named, sane_counts
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding, asked_of, of_cases, over_files
+from rebalsim.verify.finding import Cases, Finding, asked_of, over_files
 
 Step = dict[str, Any]
 Answer = dict[str, Any]
@@ -32,32 +32,22 @@ _COSTS = "rack.aware.assignment."
 _OURS = {"ha": "streams-ha", "sticky": "streams-sticky"}
 
 
-def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
-) -> Finding:
+def verify(path: Path, *, differences: int = 3) -> Finding:
     """Hold every step of the file against our assignors; the first `differences` differing ones
-    are told in full. `wire`, `out` and `several` are for traces and change nothing here.
+    are told in full.
     """
-    cases = 0
-    different: list[dict[str, Any]] = []
+    held = Cases(differences)
     for line, chain in _chains(path):
         answer, judged = _assignor(chain, f"{path}:{line}")
         for number, step in enumerate(chain["steps"], 1):
-            cases += 1
+            held.count += 1
             with asked_of("Kafka's task assignors", f"{path}:{line}: step {number}"):
                 kafkas, ours = judged(_kafkas(step)), judged(answer(step))
             if kafkas != ours:
                 asked = {"line": line, "step": number, "assignor": chain["assignor"]}
-                different.append({**asked, "kafka": kafkas, "ours": ours})
-    if not cases:
-        raise InputError(f"{path}: holds no step of an assignor — give a file of Kafka's answers")
-    details = _told(different, differences)
-    return of_cases(str(path), KIND, cases, different, details, "steps identical to Kafka Streams'")
+                found = {**asked, "kafka": kafkas, "ours": ours}
+                held.differs(found, _told(found))
+    return held.finding(path, KIND, "steps identical to Kafka Streams'")
 
 
 def summarise(findings: list[Finding]) -> list[str]:
@@ -236,14 +226,10 @@ def _active_only(answer: Answer) -> Answer:
     return {process: each["active"] for process, each in answer.get("decided", {}).items()}
 
 
-def _told(different: list[dict[str, Any]], most: int) -> list[str]:
-    lines = []
-    for found in different[: max(most, 0)]:
-        lines.append(f"line {found['line']}, step {found['step']}: {found['assignor']}")
-        for part in dict.fromkeys([*found["kafka"], *found["ours"]]):
-            lines += _apart(part, found["kafka"].get(part), found["ours"].get(part))
-    if len(different) > most >= 0:
-        lines.append(f"… and {len(different) - most} more")
+def _told(found: dict[str, Any]) -> list[str]:
+    lines = [f"line {found['line']}, step {found['step']}: {found['assignor']}"]
+    for part in dict.fromkeys([*found["kafka"], *found["ours"]]):
+        lines += _apart(part, found["kafka"].get(part), found["ours"].get(part))
     return lines
 
 

@@ -22,6 +22,7 @@ from rebalsim.verify.coin_flips import Flip, flips, replays
 from rebalsim.verify.finding import Finding
 from rebalsim.verify.form import unfit
 from rebalsim.verify.judge import Judgement, judge, total
+from rebalsim.verify.pause_error import worst_told
 from rebalsim.verify.prediction import prediction_of
 from rebalsim.verify.replay import scenario_of
 
@@ -64,10 +65,7 @@ def verify(
     with as_recording(path):
         messages = _wire(document, trace, differences) if wire else []
     if out is not None:
-        write_prediction(
-            out / f"{document.get('name') or path.name.split('.')[0]}.json" if several else out,
-            prediction,
-        )
+        write_prediction(named(out, path, document) if several else out, prediction)
     return Finding(
         str(path),
         "trace",
@@ -178,6 +176,11 @@ def as_recording(path: Path) -> Iterator[None]:
         ) from None
 
 
+def named(folder: Path, path: Path, document: dict[str, Any]) -> Path:
+    """Where the prediction of one recording of several goes."""
+    return folder / f"{document.get('name') or path.name.split('.')[0]}.json"
+
+
 def write_prediction(path: Path, prediction: dict[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -237,15 +240,7 @@ def _line(results: Sequence[Judgement]) -> str:
 
 def _wrong(result: Judgement, differences: int) -> list[str]:
     lines = [f"callbacks of {member} differ" for member in result.differing[:differences]]
-    wrong = [error for error in result.pauses if not error.is_right]
-    for error in sorted(wrong, key=lambda e: (-e.off, e.start, e.partition))[:differences]:
-        lines.append(
-            f"pause of {error.partition} from {error.start / 1000:.1f} s: recorded "
-            f"{error.real:.0f} ms, ours {error.ours:.0f} ms"
-        )
-    if len(wrong) > differences:
-        lines.append(f"… and {len(wrong) - differences} more pauses")
-    return lines
+    return [*lines, *worst_told(result.pauses, differences)]
 
 
 def _wire(document: dict[str, Any], trace: Trace, differences: int) -> list[str]:

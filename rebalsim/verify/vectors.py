@@ -19,43 +19,29 @@ from rebalsim.domain.ids import Partition, partition_named, sane_counts
 from rebalsim.domain.java_hash import hash_ordered, uuid_halves, uuid_hash
 from rebalsim.outside.documents import parse_json
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.verify.finding import Finding, asked_of, of_cases, over_files
+from rebalsim.verify.finding import Cases, Finding, asked_of, over_files
 
 # partitions as the file writes them: an answer may be wrong in any way
 Answer = Mapping[str, Sequence[str]]
 SHOWN_WHOLE = 12  # larger groups are told by the members that differ
 
 
-def verify(
-    path: Path,
-    *,
-    differences: int = 3,
-    wire: bool = False,
-    out: Path | None = None,
-    several: bool = False,
-) -> Finding:
+def verify(path: Path, *, differences: int = 3) -> Finding:
     """Hold every step of the file against our assignors; the first `differences` differing ones
     are told in full.
     """
-    cases = 0
-    different: list[dict[str, Any]] = []
-    details: list[str] = []
+    held = Cases(differences)
     for line, number, name, step in _steps(path):
-        cases += 1
+        held.count += 1
         with asked_of("Kafka's assignors", f"{path}:{line}: step {number}"):
             ours = _our_answer(name, step)
             kafkas = _answer(step["assignment"]) if "assignment" in step else str(step["error"])
         if _agree(kafkas, ours):
             continue
         asked = {"line": line, "step": number, "assignor": name, "members": step["members"]}
-        different.append({**asked, "kafka": _plain(kafkas), "ours": _plain(ours)})
-        if len(different) <= differences:
-            details += _told(line, number, name, step, kafkas, ours)
-    if not cases:
-        raise InputError(f"{path}: holds no step of an assignor — give a file of Kafka's answers")
-    if len(different) > differences:
-        details.append(f"… and {len(different) - differences} more")
-    return of_cases(str(path), "assignors", cases, different, details, "steps identical to Kafka's")
+        told = _told(line, number, name, step, kafkas, ours)
+        held.differs({**asked, "kafka": _plain(kafkas), "ours": _plain(ours)}, told)
+    return held.finding(path, "assignors", "steps identical to Kafka's")
 
 
 def summarise(findings: list[Finding]) -> list[str]:
