@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebalsim.worlds.live.listings import UNNAMED
+from rebalsim.worlds.live.listings import UNNAMED, Group
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import UNKNOWN, Value
 
@@ -187,35 +187,28 @@ def is_refused(consumer: Consumer) -> bool:
 def _of_consumer(consumer: Consumer, made: Understood) -> list[str]:
     if is_refused(consumer):
         return ["client"] if _unknown(consumer.client) else []
-    words: list[str] = []
-    for word, value in (
-        ("group_id", consumer.group),
-        ("topics", consumer.topics),
-        ("client", consumer.client),
-        ("members_per_pod", consumer.members),
-        ("replicas", consumer.replicas),
-        ("instance_id", consumer.instance),
-    ):
-        if _unknown(value):
-            words.append(word)
-    if consumer.reading.is_pattern:
-        words.append("topics")
-    if consumer.replicas is None or consumer.replicas_left_out:
-        words.append("replicas")
-    if consumer.reading.is_listener and consumer.client.value == "spring":
-        words.append("members_per_pod")
-    if not _partitions_told(consumer, made):
-        words.append("partitions")
-    if not _rate_told(made):
-        words.append("rate")
-    if consumer.reading.handler_ms is None and not (made.measured and made.measured.batch_ms):
-        words.append("handler_time")
-    words += ["start_time", "client_version"]
-    if made.kafka_version is None:
-        words.append("kafka_version")
-    if consumer.shell:
-        words.append("shutdown")
-    return words
+    reading, measured = consumer.reading, made.measured
+    is_springs = reading.is_listener and consumer.client.value == "spring"
+    has_time = reading.handler_ms is not None or bool(measured and measured.batch_ms)
+    asked = (
+        ("group_id", _unknown(consumer.group)),
+        ("topics", _unknown(consumer.topics)),
+        ("client", _unknown(consumer.client)),
+        ("members_per_pod", _unknown(consumer.members)),
+        ("replicas", _unknown(consumer.replicas)),
+        ("instance_id", _unknown(consumer.instance)),
+        ("topics", reading.is_pattern),
+        ("replicas", consumer.replicas is None or consumer.replicas_left_out),
+        ("members_per_pod", is_springs),
+        ("partitions", not _partitions_told(consumer, made)),
+        ("rate", measured is None or measured.rate is None),
+        ("handler_time", not has_time),
+        ("start_time", True),
+        ("client_version", True),
+        ("kafka_version", made.kafka_version is None),
+        ("shutdown", consumer.shell),
+    )
+    return [word for word, is_asked in asked if is_asked]
 
 
 def _partitions_told(consumer: Consumer, made: Understood) -> bool:
@@ -229,25 +222,22 @@ def _partitions_told(consumer: Consumer, made: Understood) -> bool:
     )
 
 
-def _rate_told(made: Understood) -> bool:
-    return made.measured is not None and made.measured.rate is not None
-
-
 def _of_live(made: Understood) -> list[str]:
-    words: list[str] = []
-    for group in made.listed.groups.values():
-        members = bool(group.members) or bool(group.count)
-        if group.name == UNNAMED:
-            words.append("group_id")
-        if members and group.assignor is None:
-            words.append("assignor")
-        if group.is_loose or (group.lists_members and members and not group.partitions):
-            words.append("topics")
-        may_be_more = group.has_offsets and not group.is_empty and not group.lists_members
-        if may_be_more and group.count is None:
-            words.append("member_count")
-        if group.is_empty or group.count == 0:
-            words.append("replicas")
-        elif members:
-            words += ["handler_time", "rate"]
-    return words
+    return [word for group in made.listed.groups.values() for word in _of_group(group)]
+
+
+def _of_group(group: Group) -> list[str]:
+    has_members = bool(group.members) or bool(group.count)
+    is_left = group.is_empty or group.count == 0
+    holds_nothing = group.lists_members and has_members and not group.partitions
+    may_be_more = group.has_offsets and not group.is_empty and not group.lists_members
+    asked = (
+        ("group_id", group.name == UNNAMED),
+        ("assignor", has_members and group.assignor is None),
+        ("topics", group.is_loose or holds_nothing),
+        ("member_count", may_be_more and group.count is None),
+        ("replicas", is_left),
+        ("handler_time", has_members and not is_left),
+        ("rate", has_members and not is_left),
+    )
+    return [word for word, is_asked in asked if is_asked]

@@ -205,14 +205,7 @@ def _variables_apart(keys: Keys, known: Known) -> list[Reading]:
     """Variables of several groups, `KAFKA_GROUP_ID` and `AUDIT_KAFKA_GROUP_ID`: a consumer each. What
     bears another's words is not its own.
     """
-    marks: dict[frozenset[str], Text] = {}
-    for key, text in keys.items():
-        named = kafka_names.known(key) if "." not in key and text else None
-        if named and named[0] == "group.id" and text:
-            marks.setdefault(frozenset(named[1]) - _OF_ALL, text)
-    marks = {m: t for m, t in marks.items() if not m & kafka_names.NOT_THE_CONSUMERS}
-    common = frozenset.intersection(*marks) if marks else frozenset()
-    marks = {words_of - common: text for words_of, text in marks.items()}
+    marks = _marks_of_groups(keys)
     if len(marks) < 2 or len({str(t) for t in marks.values()}) < 2:
         return []
     made = []
@@ -226,6 +219,18 @@ def _variables_apart(keys: Keys, known: Known) -> list[Reading]:
         reading.name = "-".join(w for w in words(_key_of(keys, mark)) if w in mark) or None
         made.append(reading)
     return made
+
+
+def _marks_of_groups(keys: Keys) -> dict[frozenset[str], Text]:
+    """The words that tell one group's variable from the others', and the group that it names."""
+    marks: dict[frozenset[str], Text] = {}
+    for key, text in keys.items():
+        named = kafka_names.known(key) if "." not in key and text else None
+        if named and named[0] == "group.id" and text:
+            marks.setdefault(frozenset(named[1]) - _OF_ALL, text)
+    marks = {m: t for m, t in marks.items() if not m & kafka_names.NOT_THE_CONSUMERS}
+    common = frozenset.intersection(*marks) if marks else frozenset()
+    return {words_of - common: text for words_of, text in marks.items()}
 
 
 def _key_of(keys: Keys, mark: frozenset[str]) -> str:

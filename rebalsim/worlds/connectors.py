@@ -35,11 +35,15 @@ def connector_of(name: str, spec: Tree, config: Tree) -> Connector:
         place(told) or place(topics),
         is_pattern=pattern is not None and topics is pattern,
     )
+    _take_overrides(made, config)
+    return made
+
+
+def _take_overrides(made: Connector, config: Tree) -> None:
     for key, text in table(config).items():
         own = str(key).removeprefix(_OVERRIDE)
         if own != key and own in NAMES and isinstance(text, Text):
             made.settings[own] = stated(str(text), place(text) or place(key))
-    return made
 
 
 def sink_group(connector: Connector, workload: str | None) -> Consumer | None:

@@ -53,7 +53,12 @@ def read_workload(
         return
     if workers:
         made.ignore(workload.label, OF_CONNECT)
-        return
+    else:
+        _tell_no_consumer(made, workload)
+
+
+def _tell_no_consumer(made: Understood, workload: Workload) -> None:
+    """What speaks for a consumer all the same, or why it is none."""
     names = [workload.name, *(str(at(c, "image") or "") for c in workload.containers)]
     if re.search(r"(?i)consumer|listener|subscriber", workload.name) and not any(
         signs.OTHERS.search(n) for n in names
@@ -149,21 +154,27 @@ def _container(
     env = _environment(workload, container, maps)
     command = command_of(container, env)
     names = _names(workload, container, env, command)
+    mounted = _mounted(workload, container, maps)
+    if _is_another_thing(container, env, command) or any(is_worker_file(c) for c in mounted):
+        return []
     image = str(at(container, "image") or "")
-    container_name = word(at(container, "name"))
-    if signs.BROKER_IMAGES.search(image) and not _consumes_from_console(command):
-        return []  # its version is read where the whole of the files is
-    if any(signs.OTHERS.search(n) for n in (image, str(container_name or ""))):
-        return []
-    if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not (command or _asks(env)):
-        return []
-    if is_connect(env) or any(is_worker_file(c) for c in _mounted(workload, container, maps)):
-        return []
     readings = _readings(workload, container, env, command, maps, configs)
     chosen = [r for r in readings if _consumes(r, workload, image)]
     if not chosen and not any(r.produces for r in readings):
         chosen = _by_weak_signs(workload, container, env, readings, names)
     return [_consumer(workload, container, r, env, command, names) for r in chosen]
+
+
+def _is_another_thing(container: Tree, env: Environment, command: list[Text]) -> bool:
+    """A broker, a worker of Connect, or a tool that is known by its name."""
+    image = str(at(container, "image") or "")
+    if signs.BROKER_IMAGES.search(image) and not _consumes_from_console(command):
+        return True  # its version is read where the whole of the files is
+    if any(signs.OTHERS.search(n) for n in (image, str(word(at(container, "name")) or ""))):
+        return True
+    if any(signs.BROKER_VARIABLES.match(k) for k in env.keys) and not (command or _asks(env)):
+        return True
+    return is_connect(env)
 
 
 def _asks(env: Environment) -> bool:
@@ -216,25 +227,20 @@ def _readings(
     configs: list[Config],
 ) -> list[Reading]:
     known = env.known()
-    options = {**_system_properties(env, command), **arguments(command)}
-    files = [*_mounted(workload, container, maps), *configs]
+    options = [*_system_properties(env, command).items(), *arguments(command).items()]
+    told = {**known, **{str(k): str(t) for k, t in dict(options).items() if t}}
     keys: Keys = {}
     special: list[Reading] = []
     client: Value | None = None
-    for config in files:
+    for config in [*_mounted(workload, container, maps), *configs]:
         if config.form == "ini" or (config.tree is not None and not _is_plain(config)):
             special += [r for r in read_config(config, known) if r.consumes]
-        else:
-            told = {**known, **{str(k): str(t) for k, t in options.items() if t}}
-            keys.update(profiles.laid(config, profiles.active(config.keys, told)))
-            if config.tree is not None:
-                client = client or next((r.client for r in read_config(config, {})), None)
-    for key, text in [
-        *env.keys.items(),
-        *_system_properties(env, command).items(),
-        *arguments(command).items(),
-    ]:
-        keys.pop(key, None)
+            continue
+        keys.update(profiles.laid(config, profiles.active(config.keys, told)))
+        if config.tree is not None:
+            client = client or next((r.client for r in read_config(config, {})), None)
+    for key, text in [*env.keys.items(), *options]:
+        keys.pop(key, None)  # what comes later stands last
         keys[key] = text
     readings = read_keys(keys, known) or [Reading()]
     for reading in readings:
@@ -367,25 +373,37 @@ def _by_weak_signs(
 ) -> list[Reading]:
     """No setting says it, but a mount of Streams' state does, or a ConfigMap called after Kafka."""
     reading = readings[0] if readings else Reading()
-    image_name = str(at(container, "image") or "").rpartition("/")[2]
-    if any(signs.PRODUCERS.search(n) for n in (workload.name, image_name)):
+    image = str(at(container, "image") or "")
+    if any(signs.PRODUCERS.search(n) for n in (workload.name, image.rpartition("/")[2])):
         return []
     paths = [str(at(m, "mountPath")) for m in rows(at(container, "volumeMounts"))]
     if any("kafka-streams" in p for p in paths):
         reading.client = Value("streams", "inferred", "state under a folder of kafka-streams")
         return [reading]
-    if any("kafka" in m.lower() for m in env.missing_maps):
-        return [reading]
+    is_named_so = re.search(_NAMED_CONSUMER, image.lower()) is not None
+    is_one = (
+        any("kafka" in m.lower() for m in env.missing_maps)
+        or _is_known_program(reading, env, names)
+        or is_named_so
+        or (reading.mentions_kafka and _sounds_like_a_consumer(workload, names))
+    )
+    return [reading] if is_one else []
+
+
+_NAMED_CONSUMER = r"kafka.*(consumer|worker|stream)|(consumer|worker).*kafka"
+
+
+def _is_known_program(reading: Reading, env: Environment, names: list[str]) -> bool:
+    """One that reads from Kafka where it is set up to."""
     program = signs.program_of(_fixed(names, env), map(str, env.keys))
-    kafka = any("kafka" in n.lower() for n in names)
-    if program and program.client and kafka and (program.has_many or reading.mentions_kafka):
-        return [reading]
-    image = str(at(container, "image") or "").lower()
-    if re.search(r"kafka.*(consumer|worker|stream)|(consumer|worker).*kafka", image):
-        return [reading]
-    if reading.mentions_kafka and not any(signs.PRODUCERS.search(n) for n in names[:2]):
-        return [reading] if re.search(r"(?i)consum|worker|ingest|sink", workload.name) else []
-    return []
+    if program is None or not program.client or not any("kafka" in n.lower() for n in names):
+        return False
+    return program.has_many or reading.mentions_kafka
+
+
+def _sounds_like_a_consumer(workload: Workload, names: list[str]) -> bool:
+    writes = any(signs.PRODUCERS.search(n) for n in names[:2])
+    return not writes and bool(re.search(r"(?i)consum|worker|ingest|sink", workload.name))
 
 
 # ---- the consumer ----

@@ -30,17 +30,23 @@ def resolved(text: Text, known: Known) -> Text | None:
         return None if is_masked(text) or not text.strip() else text
     if text == "{pod}":
         return text
-    said: str | None = str(text)
-    for _ in range(20):
-        if said is None or not (found := _INNERMOST.search(said)):
-            break
-        value = _value(found, known)
-        said = None if value is None else said[: found.start()] + value + said[found.end() :]
+    said = _filled_in(str(text), known)
     if said is None or not said.strip():
         return None
     if _TEMPLATE.search(said.replace("{pod}", "pod")) or GAP in said or is_masked(said):
         return None
     return like(said, text)
+
+
+def _filled_in(said: str, known: Known) -> str | None:
+    for _ in range(20):
+        if not (found := _INNERMOST.search(said)):
+            break
+        value = _value(found, known)
+        if value is None:
+            return None
+        said = said[: found.start()] + value + said[found.end() :]
+    return said
 
 
 def _value(found: re.Match[str], known: Known) -> str | None:

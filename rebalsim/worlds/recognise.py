@@ -228,14 +228,13 @@ def _gapped(line: str) -> str:
 
 
 def _tree(found: Found, file: str, tree: Tree) -> None:
-    kind, version = at(tree, "kind"), at(tree, "apiVersion")
     if own := told_of_own(tree):
         found.own.append((file, own))
-    elif isinstance(kind, Text) and (isinstance(version, Text) or at(tree, "spec", "template")):
+    elif _is_object(tree):
         _object(found, file, tree)
     elif _is_kustomization(tree, file):
         found.kustomizations.append((file, tree))
-    elif isinstance(tree, list) and all(at(t, "kind") for t in rows(tree)) and rows(tree):
+    elif _is_list_of_objects(tree):
         for one in rows(tree):
             _object(found, file, one)
     elif _is_compose(tree):
@@ -243,7 +242,7 @@ def _tree(found: Found, file: str, tree: Tree) -> None:
         found.object_files[id(tree)] = file
     elif _is_listed_topics(tree):
         found.listings.append((file, json.dumps(tree)))
-    elif str(at(tree, "apiVersion")) in ("v1", "v2") and at(tree, "name") and at(tree, "version"):
+    elif _is_chart(tree):
         found.charts.append((file, tree))
     elif _is_values(tree):
         found.values.append((file, tree))
@@ -255,6 +254,20 @@ def _tree(found: Found, file: str, tree: Tree) -> None:
         found.configs.append(
             Config(file, _keys(flat_files.properties(str(tree), file)), "properties")
         )
+
+
+def _is_object(tree: Tree) -> bool:
+    is_versioned = isinstance(at(tree, "apiVersion"), Text) or bool(at(tree, "spec", "template"))
+    return isinstance(at(tree, "kind"), Text) and is_versioned
+
+
+def _is_list_of_objects(tree: Tree) -> bool:
+    return isinstance(tree, list) and all(at(t, "kind") for t in rows(tree)) and bool(rows(tree))
+
+
+def _is_chart(tree: Tree) -> bool:
+    is_charts = str(at(tree, "apiVersion")) in ("v1", "v2")
+    return is_charts and bool(at(tree, "name")) and bool(at(tree, "version"))
 
 
 def _object(found: Found, file: str, tree: Tree) -> None:

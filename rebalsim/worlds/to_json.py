@@ -20,7 +20,7 @@ def to_json(made: Understood, sources: list[tuple[str, str]]) -> str:
 
 
 def told_of(made: Understood) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    always = {
         "kind": made.kind,
         "files": made.files,
         "consumers": [_consumer(c) for c in made.consumers],
@@ -28,28 +28,18 @@ def told_of(made: Understood) -> dict[str, Any]:
         "hurts": [{"what": h.what, "why": h.why, "where": h.where} for h in made.hurts],
         "ignored": made.ignored,
     }
-    if made.topics:
-        told["topics"] = {
-            t: {k: _value(v) for k, v in own.items()} for t, own in made.topics.items()
-        }
-    if made.scalings:
-        told["scaling"] = [_scaling(s) for s in made.scalings]
-    if made.listed.groups:
-        told["live"] = [_group(g) for g in made.listed.groups.values()]
-    if made.maybe:
-        told["maybe"] = [{"workload": w, "why": why} for w, why in made.maybe]
-    if made.unread:
-        file, line, why = made.unread[0]
-        told["parse_error"] = {"file": file, "line": line, "why": why}
-    if made.unknown_keys:
-        told["unknown_keys"] = made.unknown_keys
-    if made.to_render:
-        told["to_render"] = made.to_render
-    if made.kafka_version:
-        told["kafka_version"] = _value(made.kafka_version)
-    if made.share_groups:
-        told["share_groups"] = made.share_groups
-    return told
+    where_any = {
+        "topics": {t: {k: _value(v) for k, v in own.items()} for t, own in made.topics.items()},
+        "scaling": [_scaling(s) for s in made.scalings],
+        "live": [_group(g) for g in made.listed.groups.values()],
+        "maybe": [{"workload": w, "why": why} for w, why in made.maybe],
+        "parse_error": dict(zip(("file", "line", "why"), made.unread[0])) if made.unread else {},
+        "unknown_keys": made.unknown_keys,
+        "to_render": made.to_render,
+        "kafka_version": _value(made.kafka_version) if made.kafka_version else {},
+        "share_groups": made.share_groups,
+    }
+    return {**always, **{key: told for key, told in where_any.items() if told}}
 
 
 def _value(value: Value) -> dict[str, Any]:
@@ -146,24 +136,21 @@ def _trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _group(group: Group) -> dict[str, Any]:
-    told: dict[str, Any] = {"group": None if group.name == UNNAMED else group.name}
     state = group.state or ("Empty" if group.is_empty else None)
-    told["state"] = state
-    told["rebalancing"] = group.rebalancing or state in (
-        "PreparingRebalance",
-        "CompletingRebalance",
-    )
-    told["protocol"] = protocol_of(group)
+    is_rebalancing = state in ("PreparingRebalance", "CompletingRebalance")
+    told: dict[str, Any] = {
+        "group": None if group.name == UNNAMED else group.name,
+        "state": state,
+        "rebalancing": group.rebalancing or is_rebalancing,
+        "protocol": protocol_of(group),
+    }
     if group.epoch is not None:
         told["epoch"] = group.epoch
     if group.assignor:
         told["assignor"] = group.assignor
     members = list(group.members.values())
     told["members"] = [_member(m) for m in members]
-    if group.lists_members or group.count is not None or group.is_empty:
-        told["member_count"] = group.count if group.count is not None else len(members)
-    elif group.has_offsets:
-        told["member_count_seen"] = len(members)
+    told |= _count(group)
     told["static"] = any(m.instance_id for m in members)
     if group.lag:
         told["lag"] = group.lag
@@ -171,6 +158,12 @@ def _group(group: Group) -> dict[str, Any]:
             told["lag_total"] = sum(v or 0 for v in group.lag.values())
     told["at_least_partitions"] = group.partitions
     return told
+
+
+def _count(group: Group) -> dict[str, Any]:
+    if group.lists_members or group.count is not None or group.is_empty:
+        return {"member_count": group.count if group.count is not None else len(group.members)}
+    return {"member_count_seen": len(group.members)} if group.has_offsets else {}
 
 
 def _member(member: Member) -> dict[str, Any]:

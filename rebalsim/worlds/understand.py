@@ -174,6 +174,18 @@ def _configs_of(every: list[Workload], found: Found, maps: Maps) -> dict[int, li
 
 # ---- clients whose workload is not among the files ----
 def _without_workload(made: Understood, found: Found, objects: list[Tree], maps: Maps) -> None:
+    _of_objects(made, objects)
+    for file, own in found.own:
+        made.ignore(file, own)
+    known = _environments(found)
+    for config in found.configs:
+        _of_config(made, config, known)
+    if not any(w for tree in objects for w in workloads(tree)):
+        _maps_alone(made, maps)
+
+
+def _of_objects(made: Understood, objects: list[Tree]) -> None:
+    """Dapr's components and Knative's sources."""
     for tree in objects:
         kind = at(tree, "kind")
         readings: list[Reading] = []
@@ -185,26 +197,24 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
             every = [w for t in objects for w in workloads(t)] if kind == "Component" else []
             joined = dapr.consumer_of(made, tree, reading, every) if every else None
             made.consumers.append(joined or client_of(reading, place_in(tree)))
-    for file, own in found.own:
-        made.ignore(file, own)
-    known = _environments(found)
-    for config in found.configs:
-        _worker_files(made, config)
-        if why := _of_another_kind(config):
-            made.ignore(config.file, why)
-            continue
-        if any(signs.is_a_tools(k) for k in config.keys):
-            made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
-            continue
-        _tell_profiles(made, config, profiles.active(config.keys, known))
-        told = read_config(config, known)
-        readings = [r for r in told if consumes(r) or _reads_by_nature(r, config)]
-        for reading in readings:
-            made.consumers.append(_known_program(client_of(reading, config.file), config))
-        if not readings:
-            made.ignore(config.file, "settings, but of no consumer")
-    if not any(w for tree in objects for w in workloads(tree)):
-        _maps_alone(made, maps)
+
+
+def _of_config(made: Understood, config: Config, known: dict[str, str]) -> None:
+    """The consumers of a settings file, or why it has none."""
+    _worker_files(made, config)
+    if why := _of_another_kind(config):
+        made.ignore(config.file, why)
+        return
+    if any(signs.is_a_tools(k) for k in config.keys):
+        made.ignore(config.file, "settings of a tool beside Kafka, no consumer of yours")
+        return
+    _tell_profiles(made, config, profiles.active(config.keys, known))
+    told = read_config(config, known)
+    readings = [r for r in told if consumes(r) or _reads_by_nature(r, config)]
+    for reading in readings:
+        made.consumers.append(_known_program(client_of(reading, config.file), config))
+    if not readings:
+        made.ignore(config.file, "settings, but of no consumer")
 
 
 def _tell_profiles(made: Understood, config: Config, active: list[str]) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import answer_for, append_offsets
-from rebalsim.protocol.effects import Effect, Note, Reply
+from rebalsim.protocol.effects import Effect, Reply
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
     OffsetCommitRequest,
@@ -31,13 +32,7 @@ def commit(
     """
     error = _error(group, request)
     if error is not Error.NONE:
-        if error is Error.FENCED_INSTANCE_ID:
-            out.append(
-                Note(
-                    "Fenced",
-                    {"member_id": request.member_id, "api": "OffsetCommit", "error": error.name},
-                )
-            )
+        note_fenced(error, request.member_id, "OffsetCommit", out)
         out.append(Reply(number, OffsetCommitResponse(error)))
         return
     group.exists = True  # positions of a group without members make it a group (a "simple" one)

@@ -12,6 +12,7 @@ from rebalsim.protocol.classic.barrier import (
     prepare_rebalance,
     rebalance_or_complete,
 )
+from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup, Member
 from rebalsim.protocol.classic.log import answer_for, append_empty_group
 from rebalsim.protocol.classic.static import replace_static_member
@@ -178,10 +179,7 @@ def _join_known(
         return
     error = group.identity_error(member_id, request.instance_id)
     if error is not Error.NONE:
-        if error is Error.FENCED_INSTANCE_ID:
-            out.append(
-                Note("Fenced", {"member_id": member_id, "api": "JoinGroup", "error": error.name})
-            )
+        note_fenced(error, member_id, "JoinGroup", out)
         _refuse(number, error, member_id, out)
         return
     member = group.members[member_id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
+from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
 from rebalsim.protocol.errors_of_kafka import Error
@@ -78,10 +79,7 @@ def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[E
         return Error.NONE
     error = group.identity_error(member_id, who.instance_id)
     if error is not Error.NONE:
-        if error is Error.FENCED_INSTANCE_ID:
-            out.append(
-                Note("Fenced", {"member_id": member_id, "api": "LeaveGroup", "error": error.name})
-            )
+        note_fenced(error, member_id, "LeaveGroup", out)
         return error
     member = group.members[member_id]
     out.append(CancelTimer(member.timer))

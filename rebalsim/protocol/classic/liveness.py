@@ -5,6 +5,7 @@ handed out.
 from __future__ import annotations
 
 from rebalsim.protocol.classic.barrier import Trigger, complete_join, rebalance_or_complete
+from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.effects import Effect, Note, Reply, SetTimer
 from rebalsim.protocol.errors_of_kafka import Error
@@ -31,13 +32,7 @@ def heartbeat(
     ):
         error = _error(group, request)
         if error is not Error.NONE:
-            if error is Error.FENCED_INSTANCE_ID:
-                out.append(
-                    Note(
-                        "Fenced",
-                        {"member_id": request.member_id, "api": "Heartbeat", "error": error.name},
-                    )
-                )
+            note_fenced(error, request.member_id, "Heartbeat", out)
             # Kafka throws this error, so the answer does not wait for the log
             out.append(Reply(number, HeartbeatResponse(error)))
             return

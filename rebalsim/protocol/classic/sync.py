@@ -15,6 +15,7 @@ from rebalsim.protocol.classic.barrier import (
     prepare_rebalance,
     rebalance_or_complete,
 )
+from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import answer_for, append_group
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply
@@ -37,13 +38,7 @@ def sync(
     """GroupMetadataManager.classicGroupSyncToClassicGroup."""
     error = _error(group, request)
     if error is not Error.NONE:
-        if error is Error.FENCED_INSTANCE_ID:
-            out.append(
-                Note(
-                    "Fenced",
-                    {"member_id": request.member_id, "api": "SyncGroup", "error": error.name},
-                )
-            )
+        note_fenced(error, request.member_id, "SyncGroup", out)
         out.append(Reply(number, SyncGroupResponse(error)))
         return
     member = group.members[request.member_id]

@@ -269,11 +269,8 @@ def _subscriptions(component: Tree, objects: Sequence[Tree]) -> tuple[list[Text]
     return topics, list(dict.fromkeys(scopes))
 
 
-def read_dapr(component: Tree, known: Known, objects: Sequence[Tree] = ()) -> list[Reading]:
-    """A Dapr component over Kafka: a member a subscription, which the application makes."""
-    kind = str(at(component, "spec", "type") or "")
-    if kind not in ("pubsub.kafka", "bindings.kafka"):
-        return []
+def _metadata(component: Tree) -> dict[Text, Tree]:
+    """A component's settings, its group under Kafka's own name."""
     own: dict[Text, Tree] = {}
     for row in rows(at(component, "spec", "metadata")):
         key, value = word(row.get(Text("name"))), word(row.get(Text("value")))
@@ -283,6 +280,15 @@ def read_dapr(component: Tree, known: Known, objects: Sequence[Tree] = ()) -> li
         if group := own.pop(Text(spelt), None):
             own[Text("group.id", group.file, group.line)] = group
             break
+    return own
+
+
+def read_dapr(component: Tree, known: Known, objects: Sequence[Tree] = ()) -> list[Reading]:
+    """A Dapr component over Kafka: a member a subscription, which the application makes."""
+    kind = str(at(component, "spec", "type") or "")
+    if kind not in ("pubsub.kafka", "bindings.kafka"):
+        return []
+    own = _metadata(component)
     reading = _started(DAPR, {k: v for k, v in own.items() if v is not None}, known)
     if kind == "pubsub.kafka":
         reading.members = unknown("one per subscription of the application")

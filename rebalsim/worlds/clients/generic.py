@@ -105,28 +105,49 @@ def _read_key(
     if "kafka" in pieces or "rdkafka" in pieces:
         reading.mentions_kafka = True
     if _is_the_producers(pieces):
-        writes = not set(pieces) & _OF_NEITHER and kafka_names.known(key)
-        if pieces[-1:] == ["serializer"] or writes:
-            reading.produces = True
-        if "." in key and set(pieces) & {"registry"}:
-            reading.unknown_keys.append(str(key))
+        _read_producers(reading, key, pieces)
         return
     found = kafka_names.known(key)
-    is_kafkas = "." in key and (key in kafka_names.NAMES or key in kafka_names.ALIASES)
-    is_at_home = found is not None and tuple(found[1]) in homes
-    if found and (is_kafkas or is_at_home or _belongs(*found)) and not _is_bent(pieces, found[1]):
-        name, _ = found
-        if name in ("group.id", "application.id") and text and text.lower() in ("true", "false"):
-            return
-        value = read_setting(name, text, known, place(key) or str(key))
-        if not (text is not None and not text.strip() and not value.known):
-            reading.put(name, value)
-            reading.consumes = reading.consumes or bool({"consumer", "consumers"} & set(found[1]))
+    if found and _is_the_clients(key, pieces, found, homes):
+        _read_known(reading, key, text, known, found)
         return
     if pieces[-1:] == ["group"] and set(pieces[:-1]) & _KAFKAS:
         reading.put("group.id", read_setting("group.id", text, known, place(key) or str(key)))
         return
     _read_own(reading, key, pieces, text, known)
+
+
+def _read_producers(reading: Reading, key: Text, pieces: list[str]) -> None:
+    writes = not set(pieces) & _OF_NEITHER and kafka_names.known(key)
+    if pieces[-1:] == ["serializer"] or writes:
+        reading.produces = True
+    if "." in key and "registry" in pieces:
+        reading.unknown_keys.append(str(key))
+
+
+def _is_the_clients(
+    key: Text, pieces: list[str], found: tuple[str, list[str]], homes: frozenset[tuple[str, ...]]
+) -> bool:
+    """Whether a key that bears one of Kafka's names is a setting of the client."""
+    is_kafkas = "." in key and (key in kafka_names.NAMES or key in kafka_names.ALIASES)
+    is_at_home = tuple(found[1]) in homes
+    return (is_kafkas or is_at_home or _belongs(*found)) and not _is_bent(pieces, found[1])
+
+
+def _read_known(
+    reading: Reading,
+    key: Text,
+    text: Text | None,
+    known: Mapping[str, str],
+    found: tuple[str, list[str]],
+) -> None:
+    name, before = found
+    if name in ("group.id", "application.id") and text and text.lower() in ("true", "false"):
+        return
+    value = read_setting(name, text, known, place(key) or str(key))
+    if text is None or text.strip() or value.known:
+        reading.put(name, value)
+        reading.consumes = reading.consumes or bool({"consumer", "consumers"} & set(before))
 
 
 def _is_bent(pieces: list[str], before: list[str]) -> bool:
@@ -151,16 +172,10 @@ def _read_own(
     """What is no setting of Kafka's: threads, a delay, a switch, a key nobody knows."""
     last, source = squash("".join(pieces[-2:])), place(key) or str(key)
     said = resolved(text, known) if text is not None else None
-    near_kafka = bool(set(pieces[:-1]) & _KAFKAS)
-    if near_kafka and ({pieces[-1], last} if pieces else set()) & _THREADS and whole(said):
+    if _tells_threads(pieces, last) and whole(said):
         told = inferred if set(pieces) & _MAY_BE_HANDLERS else stated
         reading.members = told(whole(said), source)
-    elif (
-        pieces[-1:] == ["enabled"]
-        and pieces[-2:-1]
-        and pieces[-2] in _SWITCHES
-        and boolean(said) is False
-    ):
+    elif _is_switch(pieces) and boolean(said) is False:
         reading.is_off = stated(True, source)
     elif (delay := _DELAY.search(str(key))) and whole(said) is not None:
         each = 1 if (delay[1] or "").lower() in ("ms", "millis") else 1000
@@ -169,6 +184,15 @@ def _read_own(
         reading.unknown_keys.append(name)
         if key.isupper() and said is not None and "." in name:
             reading.settings.setdefault(name, stated(said, source) if said else unknown(source))
+
+
+def _tells_threads(pieces: list[str], last: str) -> bool:
+    near_kafka = bool(set(pieces[:-1]) & _KAFKAS)
+    return near_kafka and bool({pieces[-1], last} & _THREADS)
+
+
+def _is_switch(pieces: list[str]) -> bool:
+    return len(pieces) > 1 and pieces[-1] == "enabled" and pieces[-2] in _SWITCHES
 
 
 _NOT_KAFKAS = frozenset(listed("topic topics log logging server http"))

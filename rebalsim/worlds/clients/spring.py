@@ -106,14 +106,12 @@ def _consumer_key(
     known: Mapping[str, str],
 ) -> None:
     source = place(key) or str(key)
-    if section == "properties" or rest[:1] == ["properties"]:
-        named = rest if section == "properties" else rest[1:]
-        name = kafka_names.exactly("".join(named)) or _remainder(key)
-        if kafka_names.exactly(name) is None and not kafka_names.is_of_serialisers(name):
-            reading.unknown_keys.append(name)
-        reading.put(name, read_setting(name, text, known, source))
-        if section == "properties" and name != "group.id":
+    if section == "properties":
+        if _put_property(reading, key, rest, text, known) != "group.id":
             reading.consumes = reading.consumes and "group.id" in reading.settings
+        return
+    if rest[:1] == ["properties"]:
+        _put_property(reading, key, rest[1:], text, known)
         return
     squashed = "".join(rest)
     if squashed in ("securityprotocol",):
@@ -131,6 +129,17 @@ def _consumer_key(
                 source,
             )
         )
+
+
+def _put_property(
+    reading: Reading, key: Text, named: list[str], text: Text | None, known: Mapping[str, str]
+) -> str:
+    """What stands under `properties` goes to the client as it is; the setting's name."""
+    name = kafka_names.exactly("".join(named)) or _remainder(key)
+    if kafka_names.exactly(name) is None and not kafka_names.is_of_serialisers(name):
+        reading.unknown_keys.append(name)
+    reading.put(name, read_setting(name, text, known, place(key) or str(key)))
+    return name
 
 
 def _remainder(key: str) -> str:

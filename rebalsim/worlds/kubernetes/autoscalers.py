@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.placeholders import resolved
@@ -174,25 +175,7 @@ def _effective_max(made: Scaling) -> str:
 
 def _hurts(made: Scaling) -> None:
     for trigger in made.triggers:
-        threshold = trigger.lag_threshold
-        if trigger.metric_type == "Value":
-            made.hurts.append(
-                Hurt(
-                    "metricType Value",
-                    "the HPA multiplies the pods it has by lag ÷ threshold: while any lag above the "
-                    "threshold stays it climbs to the most there may be",
-                    made.where,
-                )
-            )
-        if threshold.known and threshold.value <= 50:
-            made.hurts.append(
-                Hurt(
-                    f"lagThreshold {threshold.value}",
-                    "less than a poll brings: the pause of any rebalance lifts lag above it and adds "
-                    "pods, which is the next rebalance",
-                    threshold.source or made.where,
-                )
-            )
+        made.hurts += _hurts_of_trigger(trigger, made.where)
     cooldown, least = made.cooldown, made.min
     never_idle = least.known and least.value > 0 and not (made.idle and made.idle.known)
     if cooldown and cooldown.sure == "stated" and never_idle:
@@ -213,6 +196,24 @@ def _hurts(made: Scaling) -> None:
                 "every pause",
                 made.poll.source,
             )
+        )
+
+
+def _hurts_of_trigger(trigger: Trigger, where: str) -> Iterator[Hurt]:
+    threshold = trigger.lag_threshold
+    if trigger.metric_type == "Value":
+        yield Hurt(
+            "metricType Value",
+            "the HPA multiplies the pods it has by lag ÷ threshold: while any lag above the "
+            "threshold stays it climbs to the most there may be",
+            where,
+        )
+    if threshold.known and threshold.value <= 50:
+        yield Hurt(
+            f"lagThreshold {threshold.value}",
+            "less than a poll brings: the pause of any rebalance lifts lag above it and adds "
+            "pods, which is the next rebalance",
+            threshold.source or where,
         )
 
 

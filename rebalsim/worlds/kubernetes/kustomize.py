@@ -23,18 +23,22 @@ def named_files(file: str, text: str) -> list[str]:
         tree = next(iter(trees(text, file)), None)
     except Unreadable:
         return []
+    folder = posixpath.dirname(file)
+    return [
+        posixpath.normpath(posixpath.join(folder, t))
+        for t in _paths_in(tree)
+        if "://" not in t and "\n" not in t and not t.startswith("/")
+    ]
+
+
+def _paths_in(tree: Tree) -> list[Text]:
     said = [t for key in ("resources", "bases", "components") for t in texts(at(tree, key))]
     said += texts(at(tree, "patchesStrategicMerge"))
     for key in ("patches", "patchesJson6902"):
         said += [t for row in rows(at(tree, key)) if (t := word(at(row, "path")))]
     for row in rows(at(tree, "configMapGenerator")):
         said += [Text(t.rpartition("=")[2]) for k in ("files", "envs") for t in texts(at(row, k))]
-    folder = posixpath.dirname(file)
-    return [
-        posixpath.normpath(posixpath.join(folder, t))
-        for t in said
-        if "://" not in t and "\n" not in t and not t.startswith("/")
-    ]
+    return said
 
 
 def built(

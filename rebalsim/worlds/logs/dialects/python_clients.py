@@ -45,130 +45,102 @@ def _leaving(at: int, m: re.Match[str]) -> Fact:
 
 
 # the literal by which a line is looked up, its template, what it proves
-_TEMPLATES: tuple[tuple[str, re.Pattern[str], Teller], ...] = (
-    (
-        "(Re-)joining group",
-        re.compile(rf"\(Re-\)joining group {_G}(?:\s|$)"),
-        _simple(FactKind.ASKING),
-    ),
+_TEMPLATES: tuple[tuple[str, str, Teller], ...] = (
+    ("(Re-)joining group", rf"\(Re-\)joining group {_G}(?:\s|$)", _simple(FactKind.ASKING)),
     (
         "will retry join-group",
-        re.compile(rf"Received member id (?P<member>\S{{1,400}}) for group {_G};"),
+        rf"Received member id (?P<member>\S{{1,400}}) for group {_G};",
         _named,
     ),
     (
         "Successfully joined group",
-        re.compile(
-            rf"Successfully joined group {_G} (?:<|with generation ).{{0,20}}?"
-            r"(?P<generation>\d{1,9})(?:.*?member_id[:=] ?'?(?P<member>[^\s',]{1,400}))?"
-            r"(?:.*?protocol[:=] ?'?(?P<assignor>[\w-]{1,100}))?"
-        ),
+        rf"Successfully joined group {_G} (?:<|with generation ).{{0,20}}?"
+        r"(?P<generation>\d{1,9})(?:.*?member_id[:=] ?'?(?P<member>[^\s',]{1,400}))?"
+        r"(?:.*?protocol[:=] ?'?(?P<assignor>[\w-]{1,100}))?",
         _joined,
     ),
     (
         "Joined group",
-        re.compile(
-            rf"Joined group {_G} \(generation (?P<generation>\d{{1,9}})\) with member_id "
-            r"(?P<member>\S{1,400})"
-        ),
+        rf"Joined group {_G} \(generation (?P<generation>\d{{1,9}})\) with member_id "
+        r"(?P<member>\S{1,400})",
         _joined,
     ),
-    ("synced group", re.compile(rf"Successfully synced group {_G} "), _simple(FactKind.SYNCED)),
+    ("synced group", rf"Successfully synced group {_G} ", _simple(FactKind.SYNCED)),
     (
         "Setting newly assigned",
-        re.compile(
-            rf"Setting newly assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"
-        ),
+        rf"Setting newly assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)",
         _callback(FactKind.ASSIGNED),
     ),
     (
         "Revoking previously assigned",
-        re.compile(
-            rf"Revoking previously assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)"
-        ),
+        rf"Revoking previously assigned partitions (?P<partitions>.*?) for group {_G}(?:\s|$)",
         _callback(FactKind.REVOKED),
     ),
     (
         "forcibly revoking",
-        re.compile(rf"Group {_G} lost membership; forcibly revoking (?P<partitions>.*)$"),
+        rf"Group {_G} lost membership; forcibly revoking (?P<partitions>.*)$",
         _callback(FactKind.LOST),
     ),
-    (
-        "is rebalancing",
-        re.compile(rf"Group {_G} is rebalancing; rejoining"),
-        _simple(FactKind.HEARD),
-    ),
+    ("is rebalancing", rf"Group {_G} is rebalancing; rejoining", _simple(FactKind.HEARD)),
     (
         "it is rebalancing",
-        re.compile(rf"Heartbeat failed for group {_G} because it is rebalancing"),
+        rf"Heartbeat failed for group {_G} because it is rebalancing",
         _simple(FactKind.HEARD),
     ),
     (
         "follow-up rebalance",
-        re.compile(rf"Triggering follow-up rebalance for group {_G}(?:\s|;|:|\.|$)"),
+        rf"Triggering follow-up rebalance for group {_G}(?:\s|;|:|\.|$)",
         _simple(FactKind.REJOINING, "need to revoke partitions and re-join"),
     ),
     (
         "Leaving consumer group",
-        re.compile(rf"Leaving consumer group {_G} \(member (?P<member>\S{{1,400}})"),
+        rf"Leaving consumer group {_G} \(member (?P<member>\S{{1,400}})",
         _leaving,
     ),
     (
         "LeaveGroup request",
-        re.compile(r"LeaveGroup request(?: for group \S+)? (?:succeeded|returned)"),
+        r"LeaveGroup request(?: for group \S+)? (?:succeeded|returned)",
         _simple(FactKind.CLOSED),
     ),
     (
         "poll timeout has expired",
-        re.compile(r"[Cc]onsumer poll timeout has expired"),
+        r"[Cc]onsumer poll timeout has expired",
         _simple(FactKind.POLL_EXPIRED),
     ),
     (
         "Heartbeat poll expired",
-        re.compile(r"Heartbeat poll expired, leaving group"),
+        r"Heartbeat poll expired, leaving group",
         _simple(FactKind.POLL_EXPIRED),
     ),
     (
         "generation id is not current",
-        re.compile(r"Heartbeat failed for group .{1,249}?: generation id is not current"),
+        r"Heartbeat failed for group .{1,249}?: generation id is not current",
         _simple(FactKind.THROWN_OUT, "ILLEGAL_GENERATION"),
     ),
     (
         "member_id was not recognized",
-        re.compile(r"Heartbeat.{0,40}: local member_id was not recognized"),
+        r"Heartbeat.{0,40}: local member_id was not recognized",
         _simple(FactKind.THROWN_OUT, "UNKNOWN_MEMBER_ID"),
     ),
-    (
-        "session expired",
-        re.compile(r"Heartbeat session expired"),
-        _simple(FactKind.THROWN_OUT, "session"),
-    ),
-    (
-        "Updating subscribed topics",
-        re.compile(r"Updating subscribed topics"),
-        _simple(FactKind.STARTED),
-    ),
-    (
-        "Updating subscribed topics",
-        re.compile(r"Updating subscribed topics"),
-        _simple(FactKind.STARTED),
-    ),
+    ("session expired", r"Heartbeat session expired", _simple(FactKind.THROWN_OUT, "session")),
+    ("Updating subscribed topics", r"Updating subscribed topics", _simple(FactKind.STARTED)),
     (
         "metadata has changed",
-        re.compile(r"[Cc]luster metadata has changed|group metadata has changed"),
+        r"[Cc]luster metadata has changed|group metadata has changed",
         _simple(FactKind.REJOINING, "cached metadata has changed"),
     ),
     (
         "Metadata for topic has changed",
-        re.compile(r"Metadata for topic has changed"),
+        r"Metadata for topic has changed",
         _simple(FactKind.REJOINING, "cached metadata has changed"),
     ),
 )
+_COMPILED = tuple((mark, re.compile(pattern), teller) for mark, pattern, teller in _TEMPLATES)
 
 
 def read(record: Record) -> Facts | None:
     """What a line of a Python client proves."""
-    for mark, pattern, teller in _TEMPLATES:
+    for mark, pattern, teller in _COMPILED:
         if mark in record.text and (found := pattern.search(record.text)) is not None:
             fact = teller(record.at_us, found)
             fact.group = found.groupdict().get("group") or ""

@@ -43,6 +43,19 @@ def process_of(host: str, program: str, number: object) -> str:
     return f"{host}/{program}[{number}]" if number else f"{host}/{program}"
 
 
+def of_container(head: re.Pattern[str], time: re.Pattern[str]) -> Callable[[str], Unwrapped | None]:
+    """Takes off a prefix that names pod and container, and the time behind it where there is one."""
+
+    def take(line: str) -> Unwrapped | None:
+        found = head.match(line)
+        if found is None:
+            return None
+        text, stamp = without_time(line[found.end() :], time)
+        return Unwrapped(text, stamp, f"{found[1]}/{found[2]}")
+
+    return take
+
+
 def without_time(text: str, time: re.Pattern[str]) -> tuple[str, Stamp | None]:
     """What stands behind a time, if one stands first, and that time."""
     found = time.match(text)
