@@ -7,6 +7,7 @@ the right prefix are none of the templates.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -59,12 +60,29 @@ QUIET = frozenset(
     )
 )
 _SETTINGS = frozenset(SETTINGS)
+SAMPLE = 16  # lines of a piece by which it is seen whether it is worth while to leave out DEBUG
 _NO_MESSAGE = "\n"  # with which no line goes on
 _JAVA = {**dict.fromkeys(QUIET, _NO_MESSAGE), **JAVA_HEADS}
 
 
 _AFTER_TAB_AND_PERCENT = "'"  # in the order of characters: no line of a log begins with one between
 _TELLING = ("\t", "%")
+# the first characters of settings, and of librdkafka's facilities behind the bar before them
+_HEAD_END, _FACILITY_END = 6, 21
+_SETTING_HEADS = frozenset(key[: _HEAD_END - 1] for key in SETTINGS)
+_FACILITY_HEADS = frozenset(f"|{name}"[: _FACILITY_END - 17] for name in FACILITIES)
+# what stands in a line that matters and does not speak of groups
+_MARKS = (
+    "offset for partition ",
+    "ConsumerConfig v",
+    "App info kafka.c",
+    "Kafka version: ",
+    ": partitions ",
+)
+_SETTING_WITHIN = tuple(
+    (tab, re.compile(rf"{re.escape(tab)}(?:{'|'.join(map(re.escape, SETTINGS))}) = "))
+    for tab in ("\t", "\\t")  # as it is, and escaped by a collector's JSON
+)
 _OF_PYTHON = ("eartbeat", "poll timeout", "subscribed topics", "has changed")
 # marks that lack the word of groups, and are looked for only in files in which their dialect speaks
 SELDOM = {
@@ -117,19 +135,27 @@ class Sieve:
         """(place, who is likely to speak, line, where its message begins) of those that can matter.
 
         Each line of every log comes by here: the usual ones are told without a call, by the first
-        words of their messages.
+        words of their messages, and those that do not speak of groups all at once.
         """
         picked: list[Picked] = []
-        take, heads, more = picked.append, _JAVA, self.more
+        others: list[int] = []
+        take, leave, heads = picked.append, others.append, _JAVA
         for place, line in enumerate(lines):
             if line < _AFTER_TAB_AND_PERCENT and (first := line[:1]) in _TELLING:
-                if (speaker := _by_first(line, first)) is not None:
+                if first == "\t":
+                    if line[1:_HEAD_END] in _SETTING_HEADS and _key_in(line) in _SETTINGS:
+                        take((place, SETTING, line, 0))
+                elif line[17:_FACILITY_END] in _FACILITY_HEADS and _facility_in(line) in FACILITIES:
+                    take((place, LIBRDKAFKA, line, 0))
+            elif "roup" not in line:
+                if "[thrd:" not in line:
+                    leave(place)
+                elif (speaker := _of_librdkafka(line)) is not None:
                     take((place, speaker, line, 0))
-            elif "roup" in line:
-                if (begin := line.find("[Consumer ")) < 0:
-                    if (speaker := _of_groups(line)) is not None:
-                        take((place, speaker, line, 0))
-                    continue
+            elif (begin := line.find("[Consumer ")) < 0:
+                if (speaker := _of_groups(line)) is not None:
+                    take((place, speaker, line, 0))
+            else:
                 begin = line.find("]", begin) + 2
                 rest = heads.get(line[begin : begin + HEAD])
                 if rest is not None:
@@ -137,26 +163,85 @@ class Sieve:
                         take((place, JAVA, line, begin))
                 elif begin > 1 and _strange(line, begin):
                     take((place, JAVA, line, begin))
-            elif (
-                "artition" in line
-                or "afka" in line
-                or "[thrd:" in line
-                or "nfig v" in line
-                or "\t" in line
-                or "\\t" in line
-                or more
-            ) and (speaker := _of_others(line, more)) is not None:
-                take((place, speaker, line, 0))
+        if found := self._among_others(lines, others):
+            picked += found
+            picked.sort(key=_place_of)
         return picked
 
+    def _among_others(self, lines: Sequence[str], places: Sequence[int]) -> list[Picked]:
+        """Those that matter, of the lines at these places, which do not speak of groups: in most of them
+        none of a few marks stands, which is seen at once of all of them.
+        """
+        places = _without_debug(lines, places)
+        text = "\n".join([lines[place] for place in places])
+        found: list[Picked] = []
+        number, before = 0, 0
+        for at in sorted(_marked(text, self.more)):
+            number += text.count("\n", before, at)
+            before = at
+            if not _stands(lines, places, number, text, at):
+                return self._one_by_one(lines, places)
+            place = places[number]
+            if found and found[-1][0] == place:
+                continue
+            if (speaker := _of_others(lines[place], self.more)) is not None:
+                found.append((place, speaker, lines[place], 0))
+        return found
 
-def _by_first(line: str, first: str) -> Dialect | None:
-    """Lines of settings, and librdkafka's own, which their first character tells."""
-    if first == "\t":
-        return SETTING if line[1 : line.find(" = ")] in _SETTINGS else None
-    if line[17:18] == "|":
-        return LIBRDKAFKA if line[18 : line.find("|", 18)] in FACILITIES else None
-    return None
+    def _one_by_one(self, lines: Sequence[str], places: Sequence[int]) -> list[Picked]:
+        """The same, of lines of which some are broken within."""
+        told = ((place, _of_others(lines[place], self.more)) for place in places)
+        return [(place, speaker, lines[place], 0) for place, speaker in told if speaker is not None]
+
+
+def _stands(lines: Sequence[str], places: Sequence[int], number: int, text: str, at: int) -> bool:
+    """What stands at `at` is of this line: not so behind a line that is broken within, as a collector's
+    parts of a message can be.
+    """
+    if number >= len(places):
+        return False
+    return text.startswith(lines[places[number]], text.rfind("\n", 0, at) + 1)
+
+
+def _without_debug(lines: Sequence[str], places: Sequence[int]) -> Sequence[int]:
+    """Where a sample shows lines at DEBUG, the places of the others: in those nothing is looked for."""
+    sample = places[:: max(1, len(places) // SAMPLE)]
+    if not any("DEBUG" in lines[place] for place in sample):
+        return places
+    return [
+        place
+        for place in places
+        if "DEBUG" not in (line := lines[place]) or not (" DEBUG " in line or '"DEBUG"' in line)
+    ]
+
+
+def _place_of(picked: Picked) -> int:
+    return picked[0]
+
+
+def _marked(text: str, more: Sequence[str]) -> set[int]:
+    """Where a mark stands in a text of many lines; `more`: marks to look for besides."""
+    found: set[int] = set()
+    for mark in (*_MARKS, *more):
+        at = text.find(mark)
+        while at >= 0:
+            found.add(at)
+            end = text.find("\n", at)
+            at = text.find(mark, end) if end >= 0 else -1
+    for tab, setting in _SETTING_WITHIN:
+        if tab[:1] in text:
+            found.update(m.start() for m in setting.finditer(text))
+    return found
+
+
+def _key_in(line: str) -> str:
+    """Of a line of settings."""
+    return line[1 : line.find(" = ")]
+
+
+def _facility_in(line: str) -> str:
+    """Librdkafka's own word for what a line is about."""
+    return line[18 : line.find("|", 18)]
 
 
 def _of_groups(line: str) -> Dialect | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from rebalsim.worlds.logs import heads
 from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
@@ -21,6 +24,7 @@ REMEMBERED = 12  # lines back to which the last one before a silence is looked f
 SILENCE_US = 1_200_000
 # what a process says first, as opposed to one whose clock was set back
 FIRST_WORDS = (FactKind.SETTINGS, FactKind.VERSION, FactKind.STARTED)
+_OF_A_BEGINNING = (*FIRST_WORDS, FactKind.SETTING)
 BACK_US = 2_000_000  # by which times go back from one process's lines to another's
 FAR_BACK_US = 300_000_000  # by which hardly a clock is set back
 HOUR_US = 3_600_000_000
@@ -115,9 +119,10 @@ class Reader:
 
     def read_all(self, chunks: Iterable[list[str]]) -> None:
         """All lines of the file, in lists of many."""
-        for chunk in chunks:
-            self.go_on(chunk)
-        self.end()
+        with _without_collecting():
+            for chunk in chunks:
+                self.go_on(chunk)
+            self.end()
 
     def go_on(self, lines: list[str]) -> None:
         """More lines of the file."""
@@ -264,16 +269,11 @@ class Reader:
     def _remember(self, stream: Stream, until_us: int, place: int, most: int = REMEMBERED) -> None:
         """The last line of any kind before a silence: the process was alive then."""
         told_us = stream.told[-1][1].at_us if stream.told else -1
+        is_quick = self.wrapping is None and stream.has_date and not stream.whose
         for line in reversed(self.recent[max(0, place - most) : place]):
-            unwrapped = (self.wrapping.take(line) if self.wrapping is not None else None) or (
-                Unwrapped(line)
-            )
-            if unwrapped.source != stream.whose:
+            at = quick_us(line) if is_quick else -1
+            if at < 0 and (at := self._when(stream, line)) < 0:
                 continue
-            stamp = stamp_of(unwrapped.text)
-            if stamp is None and unwrapped.stamp is None:
-                continue
-            at = _looked_at(stream, stamp, unwrapped.stamp)
             if at < told_us - SILENCE_US:
                 continue  # of another process, which has begun
             if at < until_us - SILENCE_US:
@@ -281,6 +281,18 @@ class Reader:
                 break
         if stream.told and stream.spoke_us > stream.told[-1][1].at_us:
             stream.told.append((stream.told[-1][0], Fact(stream.spoke_us, FactKind.SPOKE)))
+
+    def _when(self, stream: Stream, line: str) -> int:
+        """When a line was written; −1 where it tells no time, or is not of this stream."""
+        unwrapped = (self.wrapping.take(line) if self.wrapping is not None else None) or (
+            Unwrapped(line)
+        )
+        if unwrapped.source != stream.whose:
+            return -1
+        stamp = stamp_of(unwrapped.text)
+        if stamp is None and unwrapped.stamp is None:
+            return -1
+        return _looked_at(stream, stamp, unwrapped.stamp)
 
     def _stream(self, source: str) -> Stream:
         key = f"{self.host}\n{source}"
@@ -302,7 +314,7 @@ class Reader:
         self.heard[speaker] += 1
         if not facts:
             stream.spoke_us = record.at_us
-        elif _is_another(facts[0], self._former_us(stream, facts[0], place)):
+        elif stream.told and self._is_anothers(stream, facts[0], place):
             self._remember(stream, 1 << 62, place, REMEMBERED * 4)
             stream = self._next_process(stream)
             self.recent[:place] = [""] * place  # which were the former's
@@ -311,21 +323,25 @@ class Reader:
             fact.place = len(told)
             told.append((speaker, fact))
 
-    def _former_us(self, stream: Stream, first: Fact, place: int) -> int:
-        """When its process spoke last before this, of whatever: before what may begin another one the
-        lines above are looked at, which need not be about groups.
+    def _is_anothers(self, stream: Stream, first: Fact, place: int) -> bool:
+        """Another process speaks from this fact on. Before what may begin one, the lines above are looked
+        at, too, which need not be about groups.
         """
-        if not stream.told:
-            return -1
         former = stream.told[-1][1]
-        told_us = former.at_us
-        if first.what not in FIRST_WORDS or former.what in (*FIRST_WORDS, FactKind.SETTING):
-            return told_us
-        above = self.recent[max(0, place - REMEMBERED * 4) : place]
-        stamps = [
-            s for s in (self._stamp_of(line, stream.whose) for line in above) if s is not None
-        ]
-        return max([told_us, *(_looked_at(stream, s, None) for s in stamps)])
+        if first.what in FIRST_WORDS and former.what not in _OF_A_BEGINNING:
+            return _is_another(first, max(former.at_us, self._above_us(stream, place)))
+        return former.at_us - first.at_us >= BACK_US and _is_another(first, former.at_us)
+
+    def _above_us(self, stream: Stream, place: int) -> int:
+        """The latest time among the lines above; −1 where these have none."""
+        latest, whose = -1, stream.whose
+        is_quick = self.wrapping is None and stream.has_date
+        for line in self.recent[max(0, place - REMEMBERED * 4) : place]:
+            at = quick_us(line) if is_quick else -1
+            if at < 0 and (stamp := self._stamp_of(line, whose)) is not None:
+                at = _looked_at(stream, stamp, None)
+            latest = max(latest, at)
+        return latest
 
     def _stamp_of(self, line: str, whose: str) -> Stamp | None:
         """The time that a line begins with; None where it tells none, or is not this process's."""
@@ -333,7 +349,7 @@ class Reader:
             if unwrapped.source != whose:
                 return None
             line = unwrapped.text
-        return stamp_of(line[:BEGINNING])
+        return _stamp_in(line[:BEGINNING])
 
     def _next_process(self, stream: Stream) -> Stream:
         """One file holds the logs of several processes, one after the other."""
@@ -350,6 +366,26 @@ class Reader:
         self.streams[key] = found
         self.bare = found if stream is self.bare else self.bare
         return found
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Facts never refer to each other in a circle: nothing is gained by looking for circles again and
+    again while there come more and more of them.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@lru_cache(4_096)
+def _stamp_in(beginning: str) -> Stamp | None:
+    """The time in it: settings, stack traces and other rests of messages recur, and have none."""
+    return stamp_of(beginning)
 
 
 def _is_another(first: Fact, former_us: int) -> bool:
@@ -387,9 +423,9 @@ def _read_by_others(record: Record, tried: Dialect) -> tuple[Dialect | None, Fac
 
 def _looked_at(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
     """When a line was written, without taking note of it."""
-    was = stream.last_us, stream.day, stream.coarse, stream.fine
+    was = stream.last_us, stream.day, stream.coarse, stream.fine, stream.has_zone
     at = _instant(stream, own, collected)
-    stream.last_us, stream.day, stream.coarse, stream.fine = was
+    stream.last_us, stream.day, stream.coarse, stream.fine, stream.has_zone = was
     return at
 
 

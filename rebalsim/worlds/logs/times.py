@@ -55,11 +55,12 @@ class Stamp:
 _ZONES = frozenset("+-ZU")  # with which a zone begins
 _POINTS, _ENDS = frozenset(",."), frozenset("] ")
 _seconds: dict[str, int] = {}
+_minutes: dict[str, int] = {}  # by what stands before the second
 _fractions: dict[str, int] = {}
 
 
 def quick_us(line: str) -> int:
-    """The time of the usual line: milliseconds, no zone, in a second that was met before; or
+    """The time of the usual line: milliseconds, no zone, in a minute that was met before; or
     librdkafka's, which is of UTC. −1 where it takes a closer look.
     """
     first = line[:1]
@@ -68,7 +69,7 @@ def quick_us(line: str) -> int:
         return int(digits) * 1_000 if digits.isdecimal() and digits.isascii() else -1
     begin = 20 if first == "[" else 19
     seconds = _seconds.get(line[begin - 19 : begin])
-    if seconds is None:
+    if seconds is None and (seconds := _within_minute(line[begin - 19 : begin])) is None:
         return -1
     tail = line[begin : begin + 6]
     fraction = _fractions.get(tail)
@@ -77,6 +78,27 @@ def quick_us(line: str) -> int:
         if len(_fractions) > 20_000:
             _fractions.clear()
     return seconds * 1_000_000 + fraction if fraction >= 0 else -1
+
+
+def _within_minute(text: str) -> int | None:
+    """The seconds since 1970 of `2026-11-19 08:25:44`, whose minute was met before; else None."""
+    minute, second = _minutes.get(text[:17]), text[17:]
+    if minute is None or not (len(second) == 2 and second.isdecimal() and second.isascii()):
+        return None
+    number = int(second)
+    if number > 59:
+        return None
+    return _remembered(text, minute + number)
+
+
+def _remembered(text: str, seconds: int) -> int:
+    """The seconds of such a text, kept for the next line that bears it."""
+    if len(_seconds) > 5_000:
+        _seconds.clear()
+        _minutes.clear()
+    _seconds[text] = seconds
+    _minutes[text[:17]] = seconds - int(text[17:])
+    return seconds
 
 
 def _fraction_in(tail: str) -> int:
@@ -135,9 +157,7 @@ def _from_iso(line: str, found: re.Match[str]) -> Stamp | None:
         seconds = _epoch_seconds(found[1], found[3], found[4], found[5], found[6], found[7])
         if seconds is None:
             return None
-        if len(_seconds) > 5_000:
-            _seconds.clear()
-        _seconds[text] = seconds
+        _remembered(text, seconds)
     at, step = _with_fraction(seconds, found[8])
     zone = found[9]
     if zone is None:
