@@ -5,11 +5,12 @@ proposed within a number of events; `remedies_of` is all of that for whoever has
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from rebalsim.advice.case import Case
 from rebalsim.advice.judging import Outcome, is_less, outcome_of
 from rebalsim.advice.proposals import proposals
-from rebalsim.advice.trial import SEEDS, OutOfEvents, Played, Purse, changed, over_seeds
+from rebalsim.advice.trial import SEEDS, OutOfEvents, Played, Purse, changed, seeds_for
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
@@ -20,7 +21,7 @@ from rebalsim.one_run import run_once
 from rebalsim.reports.sentences import recurring, together, worth_telling
 from rebalsim.scenario.story import Story
 
-DEFAULT_EVENTS = 200_000  # a few tenths of a second for a small story, some seconds for a large one
+DEFAULT_EVENTS = 200_000  # a few tenths of a second for a small story, ten seconds for a large one
 MOST_CASES = 4  # pauses that something is done about, the longest first
 MOST_PER_CASE = 2
 WANTED = ("longest_pause", "partition_seconds")
@@ -79,10 +80,14 @@ class Advisor:
             self._played[variant].keep(seed, analysis)
 
     def remedies(
-        self, broken: Mapping[str, Sequence[Budget]] | None = None, is_of_budgets: bool = False
+        self,
+        broken: Mapping[str, Sequence[Budget]] | None = None,
+        is_of_budgets: bool = False,
+        most: int | None = None,
     ) -> dict[str, tuple[Remedy, ...]]:
         """Variant → remedies, each variant with its share of the events. `broken`: the budgets
-        that are, by variant; `is_of_budgets`: these are all that shall be helped.
+        that are, by variant; `is_of_budgets`: these are all that shall be helped; `most`: so many
+        of a variant are enough, and nothing more is tried then.
         """
         found: dict[str, tuple[Remedy, ...]] = {}
         left = self.events
@@ -92,7 +97,7 @@ class Advisor:
             first, budgets = self._first[variant], (broken or {}).get(variant, ())
             asked = [] if is_of_budgets else _pauses(self.story, variant, first)
             asked += _of_budgets(played, first, budgets)
-            found[variant] = self._within(played, asked, purse)
+            found[variant] = self._within(played, asked, purse, most)
             left += max(0, purse.left)
         return found
 
@@ -101,12 +106,14 @@ class Advisor:
         if self.watch is not None:
             self.watch(self._paid, self.events)
 
-    def _within(self, played: Played, asked: list[Asked], purse: Purse) -> tuple[Remedy, ...]:
+    def _within(
+        self, played: Played, asked: list[Asked], purse: Purse, most: int | None
+    ) -> tuple[Remedy, ...]:
         try:
             self._as_it_is(played, purse)
         except OutOfEvents:
             return ()
-        return tuple(_tried(played, asked, purse))
+        return tuple(islice(_tried(played, asked, purse), most))
 
     def _as_it_is(self, played: Played, purse: Purse) -> None:
         """Plays the variant itself over as many seeds as a third of the events allow, which says
@@ -186,7 +193,7 @@ def _lowers(remedy: Remedy, metric: str) -> bool:
 def _of_case(
     asked: Asked, played: Played, purse: Purse, found: Sequence[Remedy]
 ) -> Iterator[Remedy]:
-    _, symptom, wanted = asked
+    symptom = asked[1]
     mine: list[Remedy] = []
     for patch, other in _promising(asked, played, purse):
         if len(mine) == MOST_PER_CASE:
@@ -195,13 +202,30 @@ def _of_case(
         if any(_same_settings(patch, one) for one in others):
             continue
         try:
-            seeds = over_seeds(played, other, purse)
+            outcome, seeds = _over_seeds(asked, played, other, purse)
         except OutOfEvents:
             break
-        outcome = outcome_of(played, other, seeds, wanted, _action(asked))
         if outcome is not None and not (mine and _is_lesser(outcome, mine[0])):
             mine.append(_remedy(other.variant, patch, outcome, seeds, symptom))
     yield from sorted(mine, key=lambda remedy: len(remedy.breaks))
+
+
+def _over_seeds(
+    asked: Asked, played: Played, other: Played, purse: Purse
+) -> tuple[Outcome | None, tuple[int, ...]]:
+    """What a change comes to over as many seeds as can be paid for; over a few at first, for what
+    does not help in these is not played on.
+    """
+    most = seeds_for(played, other, purse)
+    outcome = None
+    for seeds in dict.fromkeys((most[: SEEDS[-1]], most)):
+        for seed in seeds:
+            played.play(seed, purse)
+            other.play(seed, purse)
+        outcome = outcome_of(played, other, seeds, asked[2], _action(asked))
+        if outcome is None:
+            break
+    return outcome, most
 
 
 def _same_settings(patch: Patch, remedy: Remedy) -> bool:

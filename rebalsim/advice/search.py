@@ -22,10 +22,10 @@ from rebalsim.advice.proposals import proposals
 from rebalsim.advice.trial import (
     ACTED,
     VETOES,
-    WORK_OF_EVENT,
     OutOfEvents,
     Purse,
     changed_story,
+    cost_of,
     measured,
     of_action,
 )
@@ -359,7 +359,8 @@ class Search:
             scenario = shifted(tried.story.scenario(tried.variant), shift_us)
             with self.purse.bound():
                 analysis: Analysis = run_once(scenario, seed).analysis
-            run = said_of(analysis, self.budgets[tried.variant], self._actions(tried, analysis))
+            actions, cost = self._actions(tried, analysis), cost_of(scenario, analysis)
+            run = said_of(analysis, self.budgets[tried.variant], cost, actions)
             self.note(key, run)
         self.purse.pay(run.events)
         tried.runs[seed, shift_us] = run
@@ -446,8 +447,10 @@ def budgets_of(story: Story, variant: str) -> tuple[Budget, ...]:
     )
 
 
-def said_of(analysis: Analysis, budgets: Iterable[Budget], actions: Iterable[str] = ()) -> RunSaid:
-    """What one run says."""
+def said_of(
+    analysis: Analysis, budgets: Iterable[Budget], cost: int, actions: Iterable[str] = ()
+) -> RunSaid:
+    """What one run says, which cost so many events."""
     beyond: list[float] = []
     undecided = []
     for place, budget in enumerate(budgets):
@@ -460,8 +463,7 @@ def said_of(analysis: Analysis, budgets: Iterable[Budget], actions: Iterable[str
             least = abs(verdict.limit or 0.0) or MINDED.get(budget.metric, 1.0)
             beyond.append(max(verdict.excess / least, 1e-6))
     figures = measured(analysis, budgets, actions)
-    events = max(len(analysis.trace.events), analysis.trace.work // WORK_OF_EVENT)
-    return RunSaid(figures, tuple(beyond), events, tuple(undecided))
+    return RunSaid(figures, tuple(beyond), cost, tuple(undecided))
 
 
 def shifts_of(scenario: Scenario) -> tuple[int, ...]:

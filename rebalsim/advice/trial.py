@@ -27,7 +27,7 @@ VETOES = ("open_pauses", "unsettled", "skipped")
 SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
 KEPT = "kept"  # 1 where every budget is kept for certain
 ACTED = "acted"  # how many actions of the script took place
-WORK_OF_EVENT = 15  # entries of the engine's queue that an event may come with
+WORK_OF_EVENT = 5  # entries of the engine's queue that count as an event: some 50 us
 Figures = Mapping[str, float]
 
 
@@ -93,8 +93,9 @@ def measured(
 
 
 def cost_of(scenario: Scenario, analysis: Analysis) -> int:
-    """What a run costs, in events. Connect's workers beat all the time, where other members' beats
-    are skipped while nothing happens: sent, answered, and minded.
+    """What a run costs, in events, or what takes as long: polls and fetches tell next to nothing.
+    Connect's workers beat all the time, where other members' beats are skipped while nothing
+    happens: sent, answered, and minded.
     """
     beats = sum(
         3 * scenario.horizon_us // c.config.heartbeat_interval_us
@@ -117,6 +118,7 @@ class Played:
     figures: dict[int, Figures] = field(default_factory=dict)  # by seed
     costs: dict[int, int] = field(default_factory=dict)  # events, by seed
     paid: set[int] = field(default_factory=set)  # the seeds that were paid for
+    changes: dict[tuple[str, tuple[str, ...]], Played | None] = field(default_factory=dict)
 
     def keep(self, seed: int, analysis: Analysis) -> None:
         """A run that somebody has played anyway."""
@@ -171,26 +173,39 @@ def changed_story(story: Story, variant: str, patch: Patch) -> Story | None:
 
 
 def changed(played: Played, patch: Patch) -> Played | None:
-    """The same story with the patch alone; None where that makes no story, or the very same."""
-    variant = patch.variant or played.variant
-    story = changed_story(played.story, played.variant, patch)
-    return (
-        None
-        if story is None
-        else Played(story, variant, played.budgets, played.actions, played.is_all_budgeted)
-    )
+    """The same story with the patch alone; None where that makes no story, or the very same. What
+    is proposed for several pauses is one change, and its runs are played once.
+    """
+    key = (patch.variant, patch.overrides)
+    if key not in played.changes:
+        variant = patch.variant or played.variant
+        story = changed_story(played.story, played.variant, patch)
+        played.changes[key] = (
+            None
+            if story is None
+            else Played(story, variant, played.budgets, played.actions, played.is_all_budgeted)
+        )
+    return played.changes[key]
+
+
+def seeds_for(before: Played, after: Played, purse: Purse) -> tuple[int, ...]:
+    """As many of the story's seeds as can be paid for, of both. Raises OutOfEvents where that is not
+    even the least number.
+    """
+    first = before.story.seed
+    for number in SEEDS:
+        seeds = tuple(range(first, first + number))
+        if before.price_of(seeds) + after.price_of(seeds) <= purse.left:
+            return seeds
+    raise OutOfEvents
 
 
 def over_seeds(before: Played, after: Played, purse: Purse) -> tuple[int, ...]:
     """Plays both over as many of the story's seeds as can be paid for, and says which these are.
     Raises OutOfEvents where that is not even the least number.
     """
-    first = before.story.seed
-    for number in SEEDS:
-        seeds = tuple(range(first, first + number))
-        if before.price_of(seeds) + after.price_of(seeds) <= purse.left:
-            for seed in seeds:
-                before.play(seed, purse)
-                after.play(seed, purse)
-            return seeds
-    raise OutOfEvents
+    seeds = seeds_for(before, after, purse)
+    for seed in seeds:
+        before.play(seed, purse)
+        after.play(seed, purse)
+    return seeds

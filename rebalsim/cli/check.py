@@ -116,7 +116,7 @@ class Percent(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     metavar="N",
     help="So many processes.  [default: one for each core]",
 )
-@advise_option
+@advise_option(200_000)
 @check_forms.form_options
 @allow_code_option
 def command(

@@ -10,6 +10,7 @@ import click
 
 from rebalsim.cli import exits, terminal
 from rebalsim.cli.files import OUTPUT_FILE, write_text
+from rebalsim.cli.options import advise_option
 
 
 @click.command(
@@ -26,12 +27,8 @@ from rebalsim.cli.files import OUTPUT_FILE, write_text
     help="Write the incident as a scenario, ready to keep as a regression.",
 )
 @click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="One self-contained page.")
-@click.option(
-    "--advice",
-    type=click.IntRange(0),
-    metavar="EVENTS",
-    help="How many events the remedies may take to try; 0: none.",
-)
+@advise_option(200_000, "How many events an incident's remedies may take to try.")
+@click.option("--advice", type=click.IntRange(0), hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.option("--anonymise", is_flag=True, help="Replace every name, each always by the same.")
 def command(
@@ -39,6 +36,7 @@ def command(
     group: str,
     scenario: str | None,
     html: str | None,
+    advise: int | None,
     advice: int | None,
     as_json: bool,
     anonymise: bool,
@@ -62,7 +60,8 @@ def command(
     observed = observe(sources_in(logs, sys.stdin.buffer), group)
     if anonymise:
         observed = anonymised(observed)
-    found = investigate(observed, DEFAULT_EVENTS if advice is None else advice)
+    asked = advise if advise is not None else advice
+    found = investigate(observed, DEFAULT_EVENTS if asked is None else asked)
     if scenario is not None:
         _write_scenario(scenario, found)
     text = render(found) if observed.groups else f"{NO_GROUP}\n"

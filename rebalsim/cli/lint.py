@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from rebalsim.cli import exits
-from rebalsim.cli.options import EventBudget, allow_code_option, scenarios_argument, set_option
+from rebalsim.cli.options import advise_option, allow_code_option, scenarios_argument, set_option
 from rebalsim.domain.errors import InputError, Problem, ProblemsError
 
 
@@ -19,14 +19,7 @@ from rebalsim.domain.errors import InputError, Problem, ProblemsError
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 @click.option("--strict", is_flag=True, help="Warnings too end with exit code 1.")
 @set_option
-@click.option(
-    "--advise",
-    type=EventBudget(),
-    default=None,
-    metavar="EVENTS|off",
-    help="How many events a file may be played to try what a warning says to write.  "
-    "[default: 50,000]",
-)
+@advise_option(50_000, "How many events a file may be played to try what a warning says to write.")
 @allow_code_option
 def command(
     scenarios: tuple[str, ...],

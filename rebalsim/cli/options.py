@@ -162,18 +162,21 @@ width_option = click.option(
 )
 
 
-def advise_option(function: F) -> F:
+def advise_option(
+    default: int,
+    what: str = "How many events may be played to try what could help; nothing is advised that was "
+    "not tried.",
+) -> Callable[[F], F]:
     """--advise EVENTS|off: parameter `advise`, the number of events that may be played to try
-    remedies, 0 for off.
+    remedies, 0 for off, None where nothing is said: then it is `default`.
     """
     return click.option(
         "--advise",
         type=EventBudget(),
         default=None,
         metavar="EVENTS|off",
-        help="How many events may be played to try what could help; nothing is advised that was "
-        "not tried.  [default: 200,000]",
-    )(function)
+        help=f"{what}  [default: {default:,}]",
+    )
 
 
 class EventBudget(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -11,6 +11,7 @@ import click
 
 from rebalsim import __version__
 from rebalsim.cli import exits, forms
+from rebalsim.cli.options import advise_option
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.verdict import Ending
 from rebalsim.reports.forms.form import Form, Subject
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 @click.command("preview", epilog="Example: rebalsim preview git:main deploy/")
 @click.argument("versions", nargs=-1, required=True, metavar="[OLD] NEW")
 @click.option("--budgets", "budgets", type=click.Path(), help="Budgets, in the form of `budgets:`.")
-@click.option("--no-advice", is_flag=True, help="Do not try what would help.")
+@advise_option(150_000)
+@click.option("--no-advice", is_flag=True, hidden=True)
 @forms.options_of(Subject.PREVIEW)
 def command(
     versions: tuple[str, ...],
     budgets: str | None,
+    advise: int | None,
     no_advice: bool,
     **options: Any,
 ) -> int:
@@ -51,7 +54,7 @@ def command(
     new = _side(versions[-1], ".")
     old = _side(versions[0], versions[-1]) if len(versions) == 2 else None
     limits = _limits(budgets) if budgets else []
-    told = preview(old, new, limits, not no_advice)
+    told = preview(old, new, limits, 0 if no_advice else advise)
     _emit(told, form, options, time.perf_counter() - began)
     ending = (
         Ending.FAIL

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 )
 @click.option("--dense", "plain", is_flag=True, hidden=True)
 @wire_option
-@advise_option
+@advise_option(200_000)
 @form_options
 @view_options
 @allow_code_option

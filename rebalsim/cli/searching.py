@@ -117,14 +117,15 @@ def _check_over(over: Sequence[str]) -> None:
 
 def _plan(story: Story, variants: Sequence[str], over: Sequence[str], events: int) -> str:
     """What will be played, and how long that takes: one run is timed for it."""
-    from rebalsim.advice.trial import WORK_OF_EVENT
+    from rebalsim.advice.trial import WORK_OF_EVENT, cost_of
     from rebalsim.one_run import run_once
     from rebalsim.simulation.work import TooMuchWork, at_most
 
     began = time.perf_counter()
     try:
         with at_most(WORK_OF_EVENT * events):
-            size = len(run_once(story.scenario(variants[0]), story.seed).analysis.trace.events)
+            scenario = story.scenario(variants[0])
+            size = cost_of(scenario, run_once(scenario, story.seed).analysis)
     except TooMuchWork:
         raise InputError(
             f"A single run of this story costs more than {events:,} events — allow more with "

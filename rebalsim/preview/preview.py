@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.metrics import Selection
 from rebalsim.preview import connect, migration, scalers, stories
 from rebalsim.preview import differences as differing
 from rebalsim.preview.deployed import is_brought, pulls
-from rebalsim.preview.runs import Limit, Runs, played
+from rebalsim.preview.runs import ADVICE_EVENTS, OF_A_DAY, SINCE_US, Limit, Runs, played
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
 from rebalsim.reports.previewed import Figure, Previewed
@@ -22,9 +21,9 @@ from rebalsim.words.lists import joined
 from rebalsim.worlds.connect_block import asked_of, left_out
 from rebalsim.worlds.explained import nothing_consumes
 from rebalsim.worlds.groups import Play
-from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
+from rebalsim.worlds.rolls import Roll, rolls_of
 from rebalsim.worlds.streams_block import is_streams, settings_of
-from rebalsim.worlds.to_scenario import budgets_of, partitions_of, plays_of
+from rebalsim.worlds.to_scenario import Happening, budgets_of, partitions_of, plays_of
 from rebalsim.worlds.understand import understand
 from rebalsim.worlds.understood import Understood
 
@@ -40,7 +39,6 @@ FIGURES = (
     "time_to_catch_up",
     "duplicates",
 )
-ADVICE_EVENTS = 200_000
 
 
 @dataclass(slots=True)
@@ -62,9 +60,11 @@ def side_of(name: str, sources: list[Source]) -> Side:
 
 
 def preview(
-    old: Side | None, new: Side, limits: list[Limit] | None = None, advise: bool = True
+    old: Side | None, new: Side, limits: list[Limit] | None = None, advise: int | None = None
 ) -> Previewed:
-    """The change from `old` to `new`; without an old one, a restart as it stands."""
+    """The change from `old` to `new`; without an old one, a restart as it stands. `advise`: how many
+    events may be played to try what could help; None: the usual number, 0: nothing is tried.
+    """
     before = old or new
     pairs = differing.pairs_of(before.plays, new.plays)
     both = [(o, n) for o, n in pairs if o is not None and n is not None]
@@ -79,13 +79,18 @@ def preview(
         return Previewed(title, of, new.name, differs, told, refused=refused)
     wanted = [*budgets_of(new.made), *(limits or [])]
     metrics = _metrics(before, new)
-    after_day = _day("the day after", new, metrics)
-    before_day = after_day if old is None else _day("the day", before, metrics)
-    moves = migration.moves_of(pairs, _configs(before_day.story), _configs(after_day.story))
-    happening = stories.roll(title, both, restarting, _configs(after_day.story), connectors)
+    crashes = _before_and_after(stories.crash, old, new, metrics)
+    configs = [_configs(runs.story) for runs in crashes]
+    moves = migration.moves_of(pairs, *configs)
+    happening = stories.roll(title, both, restarting, configs[1], connectors)
     happening = scalers.acting(happening, new.made, [o for o, _ in both])
-    rolled = played(before.made, before.name, happening, (_SINCE,), metrics, wanted)
+    rolled = played(before.made, before.name, happening, metrics, wanted)
+    is_restart = old is None  # the deploy itself
+    restarts = (
+        (rolled, rolled) if is_restart else _before_and_after(stories.restart, old, new, metrics)
+    )
     scaled = scalers.tried(before.made, before.name, happening, new.made, [o for o, _ in both])
+    numbers = [len(runs.seeds) for runs in (rolled, *restarts, *crashes)]
     lead, rounds = metrics[0], "rebalances" if metrics is FIGURES else "worker_rebalances"
     return Previewed(
         title,
@@ -94,9 +99,9 @@ def preview(
         differs,
         _rollouts(new, restarting),
         _worst(rolled, lead),
-        tuple(_figures(rolled, before_day, after_day)),
+        tuple(_figures(rolled, *restarts, *crashes)),
         _placed(rolled.judge.checked(), wanted) if rolled.judge is not None else (),
-        tuple(_advice(after_day.story)) if advise else (),
+        () if advise == 0 else tuple(_advice(_played_as(stories.day, new, metrics), advise)),
         _assumed(new, _asked_besides(both, new)),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
         (*migration.refusals(moves, new.made), *migration.no_road(pairs)),
@@ -113,6 +118,8 @@ def preview(
         rebalances=_said(rolled, rounds),
         catch_up=_said(rolled, "time_to_catch_up") if "time_to_catch_up" in metrics else "",
         runs=len(rolled.seeds),
+        fewest_runs=min(numbers),
+        most_runs=max(numbers),
     )
 
 
@@ -139,17 +146,26 @@ def _metrics(*sides: Side) -> tuple[str, ...]:
     return (*connect.METRICS, *(FIGURES if has_sinks else ()))
 
 
-_SINCE = Selection(from_us=(AFTER - 1) * 1_000_000)
+def _played_as(
+    happening: Callable[[list[Play]], Happening],
+    side: Side,
+    metrics: tuple[str, ...],
+    like: Runs | None = None,
+) -> Runs:
+    """What may happen to a group on a usual day, played with this side's settings."""
+    acted = scalers.acting(happening(side.plays), side.made, side.plays)
+    return played(side.made, side.name, acted, metrics, like=like, events=OF_A_DAY)
 
 
-def _day(title: str, side: Side, metrics: tuple[str, ...]) -> Runs:
-    """The group's usual day: first a pod crashes, later all are restarted."""
-    happening = scalers.acting(stories.day(title, side.plays), side.made, side.plays)
-    restart = stories.restart_begins(side.plays) * 1_000_000
-    begin = (AFTER - 1) * 1_000_000
-    crash = Selection(from_us=begin, until_us=restart - 1_000_000)
-    windows = (Selection(from_us=restart - 1_000_000), crash)
-    return played(side.made, side.name, happening, windows, metrics)
+def _before_and_after(
+    happening: Callable[[list[Play]], Happening],
+    old: Side | None,
+    new: Side,
+    metrics: tuple[str, ...],
+) -> tuple[Runs, Runs]:
+    """The same before the change and after it; once only where both sides say the same."""
+    after = _played_as(happening, new, metrics)
+    return (after if old is None else _played_as(happening, old, metrics, after)), after
 
 
 def _configs(story: Story) -> dict[str, ClientConfig]:
@@ -172,8 +188,7 @@ def _beyond(runs: Runs, metric: str) -> str:
 
 
 def _worst(rolled: Runs, lead: str) -> tuple[str, ...]:
-    begin = _SINCE.from_us or 0
-    pauses = [p for p in rolled.typical(lead).pauses if p.started_us >= begin]
+    pauses = [p for p in rolled.typical(lead).pauses if p.started_us >= SINCE_US]
     told = worth_telling(recurring(together(pauses)), 3) if pauses else []
     return tuple(_sentence(tell(group)) for group, _ in told)
 
@@ -200,11 +215,11 @@ def _rolls(new: Side) -> list[tuple[Roll, tuple[str, str]]]:
     return found
 
 
-def _figures(rolled: Runs, before: Runs, after: Runs) -> list[Figure]:
+def _figures(*stories_told: Runs) -> list[Figure]:
+    """Each metric in the deploy, in a restart before and after it, and in a crash likewise."""
     found = []
-    for name in rolled.metrics:
-        values = [rolled.middle(name)]
-        values += [day.middle(name, window) for window in (0, 1) for day in (before, after)]
+    for name in stories_told[0].metrics:
+        values = [runs.middle(name) for runs in stories_told]
         if all(value is None for value in values):
             continue  # of a Streams application no lag is known
         found.append(Figure(figures.title_of(name), *(figures.say(name, v) for v in values)))
@@ -290,14 +305,12 @@ def _kept(old: Play, new: Play, plays: list[Play]) -> Iterator[str]:
         )
 
 
-def _advice(story: Story) -> list[str]:
-    """What to change in the new settings first: each was tried."""
-    from rebalsim.advice.advise import remedies_of
+def _advice(day: Runs, events: int | None) -> list[str]:
+    """What to change in the new settings first: each was tried within so many events."""
     from rebalsim.reports.remedies_told import tell_remedy
 
-    found = remedies_of(story, ADVICE_EVENTS)
-    told = [_sentence(tell_remedy(r)) for of in found.values() for r in of]
-    return [_in_kubernetes_words(t) for t in dict.fromkeys(told)][:3]
+    told = [_sentence(tell_remedy(remedy)) for remedy in day.remedies(events or ADVICE_EVENTS)]
+    return [_in_kubernetes_words(t) for t in dict.fromkeys(told)]
 
 
 def _in_kubernetes_words(text: str) -> str:

@@ -5,87 +5,109 @@ heartbeats, and a deploy does not choose its moment. Every figure is the middle 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from rebalsim.advice.advise import Advisor
 from rebalsim.advice.trial import cost_of
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.check.one_story import StoryJudge
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.metrics import Selection, percentile
+from rebalsim.domain.remedy import Remedy
+from rebalsim.domain.scenario import Scenario
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.story import Story
+from rebalsim.worlds.rolls import AFTER
 from rebalsim.worlds.to_scenario import Happening, playable, to_scenario
 from rebalsim.worlds.understood import Understood
 
 Limit = tuple[str, str, str]  # metric, limit, where it stands
-SEEDS = (20, 10, 5, 1)
-EVENTS = 60_000  # a story: some tenths of a second, so that a pull request is answered in three
+SEEDS = (20, 10, 5, 3, 1)
+EVENTS = 45_000  # of the deploy: two seconds at most, and mostly one
+OF_A_DAY = 30_000  # of what is told beside it
+ADVICE_EVENTS = 150_000
+MOST_ADVICE = 3
+SINCE_US = (AFTER - 1) * 1_000_000  # what is told begins with what happens, not with the start
 
 
 @dataclass(slots=True)
 class Runs:
-    """One story over its seeds: what each measured in each window of interest."""
+    """One story over its seeds, and what each measured."""
 
     story: Story
-    windows: tuple[Selection, ...]
     metrics: tuple[str, ...]
     seeds: tuple[int, ...] = ()
-    values: dict[tuple[int, str], list[float | None]] = field(default_factory=dict)
+    values: dict[str, list[float | None]] = field(default_factory=dict)
     judge: StoryJudge | None = None
-    _analyses: dict[int, Analysis] = field(default_factory=dict)
+    analyses: dict[int, Analysis] = field(default_factory=dict)  # by seed
 
-    def middle(self, metric: str, window: int = 0) -> float | None:
+    def middle(self, metric: str) -> float | None:
         """The value that half of the runs do not exceed; None where a run could not tell."""
-        return self._at(50, metric, window)
+        return self._at(50, metric)
 
-    def worst(self, metric: str, window: int = 0) -> float | None:
-        return self._at(100, metric, window)
+    def worst(self, metric: str) -> float | None:
+        return self._at(100, metric)
 
-    def _at(self, percent: float, metric: str, window: int) -> float | None:
-        found = self.values[window, metric]
+    def _at(self, percent: float, metric: str) -> float | None:
+        found = self.values[metric]
         known = sorted(value for value in found if value is not None)
         return percentile(known, percent) if len(known) == len(found) else None
 
     def typical(self, metric: str) -> Analysis:
         """A run in which a metric is the middle one: what is told of it is no freak."""
         middle = self.middle(metric)
-        found = self.values[0, metric]
-        seed = self.seeds[found.index(middle)] if middle in found else self.seeds[0]
-        if seed not in self._analyses:
-            self._analyses[seed] = run_once(self.story.scenario(), seed).analysis
-        return self._analyses[seed]
+        found = self.values[metric]
+        return self.analyses[self.seeds[found.index(middle)] if middle in found else self.seeds[0]]
+
+    def remedies(self, events: int) -> tuple[Remedy, ...]:
+        """What helps in this story, tried within so many events; what was played anyway is used."""
+        advisor, variant = Advisor(self.story, events), self.story.variants[0]
+        for seed, analysis in self.analyses.items():
+            advisor.saw(variant, seed, analysis)
+        return advisor.remedies(most=MOST_ADVICE)[variant]
 
 
 def played(
     made: Understood,
     name: str,
     happening: Happening,
-    windows: tuple[Selection, ...],
     metrics: tuple[str, ...],
     limits: list[Limit] | None = None,
+    like: Runs | None = None,
+    events: int = EVENTS,
 ) -> Runs:
-    """The story of these files, played; with the verdicts on `limits`, if any are given."""
+    """The story of these files, played over as many seeds as the events allow; with the verdicts on
+    `limits`, if any are given. `like`: of other files, which may say the same: then these runs
+    serve.
+    """
     text = playable(to_scenario(made, happening, []))
     story = story_of((text + _budget_lines(limits or [])).encode(), f"the story of {name}").check()
-    first = run_once(story.scenario(), story.seed).analysis
-    cost = max(1, cost_of(story.scenario(), first))
-    number = next((n for n in SEEDS if n * cost <= EVENTS), 1)
-    runs = Runs(story, windows, metrics, tuple(range(story.seed, story.seed + number)))
+    scenario = story.scenario()
+    if like is not None and _is_same(scenario, like.story.scenario()):
+        return like
+    first = run_once(scenario, story.seed).analysis
+    cost = cost_of(scenario, first)
+    number = next((n for n in SEEDS if n * cost <= events), SEEDS[-1])
+    runs = Runs(story, metrics, tuple(range(story.seed, story.seed + number)))
     runs.judge = StoryJudge(story, runs=number) if limits is not None else None
-    runs._analyses[story.seed] = first
     for seed in runs.seeds:
-        one = first if seed == story.seed else run_once(story.scenario(), seed).analysis
-        _keep(runs, seed, one)
+        _keep(runs, seed, first if seed == story.seed else run_once(scenario, seed).analysis)
     if runs.judge is not None and (problems := runs.judge.problems()):
         raise ProblemsError(problems)
     return runs
 
 
+def _is_same(one: Scenario, other: Scenario) -> bool:
+    """Whether the two are played alike, in whatever files they are written."""
+    return replace(one, file="", digest="") == replace(other, file="", digest="")
+
+
 def _keep(runs: Runs, seed: int, one: Analysis) -> None:
-    for number, window in enumerate(runs.windows):
-        for metric in runs.metrics:
-            runs.values.setdefault((number, metric), []).append(one.measure(metric, window))
+    runs.analyses[seed] = one
+    since = Selection(from_us=SINCE_US)
+    for metric in runs.metrics:
+        runs.values.setdefault(metric, []).append(one.measure(metric, since))
     if runs.judge is not None:
         runs.judge.add(runs.story.variants[0], seed, one)
 

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rebalsim.domain.metrics import Selection
 from rebalsim.preview.runs import played
 from rebalsim.reports import figures
 from rebalsim.words.lists import plural
 from rebalsim.worlds.groups import Play
-from rebalsim.worlds.rolls import AFTER
 from rebalsim.worlds.scaler_lines import has_rate, scalers_of
 from rebalsim.worlds.to_scenario import RATE, Happening
 from rebalsim.worlds.understood import Understood
@@ -37,8 +35,7 @@ def tried(
     """What the scalers of `made` would do during the deploy at the assumed rate, in a sentence."""
     if has_rate(made) or not scalers_of(made, plays):
         return ()
-    since = (Selection(from_us=(AFTER - 1) * 1_000_000),)
-    runs = played(of, name, _with(happening, made, plays), since, _METRICS)
+    runs = played(of, name, _with(happening, made, plays), _METRICS)
     said = {metric: figures.say(metric, runs.middle(metric)) for metric in _METRICS}
     return (
         f"The autoscaler is left out above, since it follows a rate that is only assumed. At {RATE} "

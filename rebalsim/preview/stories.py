@@ -17,8 +17,14 @@ CRASH = "crash"
 Lines = list[tuple[str, str]]
 
 
-def day(title: str, plays: list[Play]) -> Happening:
+def day(plays: list[Play]) -> Happening:
     """One pod of each group dies and comes back; later everything is restarted as it stands."""
+    later = restart(plays, crash_is_over(plays))
+    return Happening("the day", (*crash(plays).lines, *later.lines), later.seconds)
+
+
+def crash(plays: list[Play]) -> Happening:
+    """One pod of each group dies and comes back."""
     lines: Lines = []
     for play in plays:
         victim = _first_member(play, plays)
@@ -28,15 +34,20 @@ def day(title: str, plays: list[Play]) -> Happening:
             lines.append((f"  id: {CRASH}-{name_of(play.name)}", ""))
             back = max(1, start // 3)
             lines.append((f"  crash: {{member: {victim}, restart_after: {back}s}}", ""))
-    begin = restart_begins(plays)
+    return Happening("a crash", tuple(lines), crash_is_over(plays))
+
+
+def restart(plays: list[Play], begin: int = AFTER) -> Happening:
+    """Everything is restarted as it stands."""
+    lines: Lines = []
     last = begin
     for roll in rolls_of(plays, begin):
         lines += _rolled(roll, "rolling_bounce", roll.written())
         last = roll.begin + roll.longest_seconds
-    return Happening(title, tuple(lines), last + connect.seconds_after(plays, 300))
+    return Happening("a restart", tuple(lines), last + connect.seconds_after(plays, 300))
 
 
-def restart_begins(plays: list[Play]) -> int:
+def crash_is_over(plays: list[Play]) -> int:
     """The second at which the crash is over for sure: a session, a start, and a while."""
     session = 45
     for play in plays:

@@ -62,7 +62,9 @@ class Previewed:
     of: str = "partition"  # whose pause is told first: a partition's, or a task's of Connect
     rebalances: str = ""
     catch_up: str = ""
-    runs: int = 1
+    runs: int = 1  # of the deploy
+    fewest_runs: int = 1  # of the stories in the table …
+    most_runs: int = 1  # … of which a long one is played less often
     page: str = field(default="", compare=False)
     seconds: float = 0.0
 
@@ -82,9 +84,11 @@ class Previewed:
     @property
     def caption(self) -> str:
         """What the table's figures are."""
-        if self.runs == 1:
+        if self.most_runs == 1:
             return ""
-        return f"Each figure is the middle one of {self.runs} runs, which strike at other moments."
+        few, many = self.fewest_runs, self.most_runs
+        times = f"{few}" if few == many else f"{few} to {many}"
+        return f"Each figure is the middle one of {times} runs, which strike at other moments."
 
     def as_check(self, version: str) -> CheckReport:
         """The same verdicts as a check's, for JUnit and exit codes."""

@@ -48,7 +48,7 @@ def write(path: Path, **changed: object) -> str:
 
 
 def preview(*arguments: str) -> Result:
-    return CliRunner().invoke(command, [*arguments, "--no-advice"], standalone_mode=False)
+    return CliRunner().invoke(command, [*arguments, "--advise", "off"], standalone_mode=False)
 
 
 def test_the_roll_is_played_by_its_own_rules_and_what_differs_is_told(tmp_path: Path) -> None:

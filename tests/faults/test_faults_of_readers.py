@@ -315,7 +315,7 @@ FAULTS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
             "            - {name: SPRING_KAFKA_CONSUMER_GROUP_ID, value: orders}\n"
             "            - {name: SPRING_KAFKA_CONSUMER_PROPERTIES_SESSION_TIMEOUT_MS, value: abc}\n"
         ),
-        ("preview", "FILE", "--no-advice"),
+        ("preview", "FILE", "--advise", "off"),
     ),
     "init_copied_a_file_of_200_mb": (
         "big.yaml",

@@ -77,7 +77,14 @@ def test_a_storm_that_does_not_replay_is_not_advised_on() -> None:
 
 def test_the_scenario_is_one_to_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "night.yaml"
-    line = ["incident", str(FOLDER / "crash-last-night"), "--advice", "0", "--scenario", str(path)]
+    line = [
+        "incident",
+        str(FOLDER / "crash-last-night"),
+        "--advise",
+        "off",
+        "--scenario",
+        str(path),
+    ]
     assert code_of(line) == 0
     story = story_in(path.read_text(encoding="utf-8"))
     assert len(story.scenario("as-written").groups[0].consumers) == 5
@@ -90,8 +97,8 @@ def test_a_stock_incident_has_a_name_a_page_and_a_document(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "night.html"
-    assert code_of(["incident", "crash-last-night", "--advice", "0", "--html", str(page)]) == 0
+    assert code_of(["incident", "crash-last-night", "--advise", "off", "--html", str(page)]) == 0
     assert "the session of pay-3 ran out" in capsys.readouterr().out
     assert "the session of pay-3 ran out" in page.read_text(encoding="utf-8")
-    assert code_of(["incident", "crash-last-night", "--advice", "0", "--json"]) == 0
+    assert code_of(["incident", "crash-last-night", "--advise", "off", "--json"]) == 0
     assert '"believed": ' in capsys.readouterr().out

@@ -39,7 +39,7 @@ def test_this_is_what_was_understood(name: str, golden: Callable[[str, str], Non
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_this_is_what_a_restart_does(name: str, golden: Callable[[str, str], None]) -> None:
-    told = preview(None, side_of(name, sources(name)), advise=False)
+    told = preview(None, side_of(name, sources(name)), advise=0)
     lines = [told.title, told.verdict, *told.rollouts, *told.hurts]
     lines += [f"{c.outcome}: {c.name}" for c in told.checked]
     golden(f"worlds/{name}/verdict.txt", "\n".join(lines) + "\n")

@@ -74,7 +74,7 @@ def test_an_applications_threads_and_standbys_are_streams_settings() -> None:
 
 def previewed(old: str, new: str, *more: tuple[str, str]) -> Previewed:
     sides = [side_of(n, [("app.yaml", text), *more]) for n, text in (("old", old), ("new", new))]
-    return preview(sides[0], sides[1], advise=False)
+    return preview(sides[0], sides[1], advise=0)
 
 
 def row_of(told: Previewed, metric: str) -> Figure:
@@ -224,7 +224,7 @@ def test_connectors_that_come_grow_and_go_are_each_told_and_played() -> None:
 
     old = side_of("old", [("hub.yaml", WORKERS), connectors(("grows", 2), ("goes", 1))])
     new = side_of("new", [("hub.yaml", WORKERS), connectors(("grows", 5), ("comes", 4))])
-    told = preview(old, new, advise=False)
+    told = preview(old, new, advise=0)
     said = [(d.of, d.what, d.before, d.after) for d in told.differences]
     assert ("grows", "tasks.max", "2", "5") in said
     assert ("comes", "connector", "–", "new, with 4 tasks") in said
@@ -250,7 +250,7 @@ def test_several_groups_and_a_cluster_are_rolled_one_after_another() -> None:
         "KAFKA_GROUP_ID, value: g", "KAFKA_GROUP_ID, value: h"
     )
     files = [("b.yaml", blue), ("g.yaml", green), ("w.yaml", WORKERS), ("sink.json", SINK)]
-    told = preview(None, side_of("new", files), advise=False)
+    told = preview(None, side_of("new", files), advise=0)
     assert told.title == "A restart of blue, green, hub" and len(told.rollouts) == 3
     assert row_of(told, "longest task pause").deploy not in ("0 s", "-")
 
@@ -258,7 +258,7 @@ def test_several_groups_and_a_cluster_are_rolled_one_after_another() -> None:
 def test_a_preview_of_groups_that_have_nothing_in_common_is_called_after_the_new_one() -> None:
     blue = DEPLOYMENT.format(name="blue", key="KAFKA_TOPIC", value="a")
     told = preview(
-        side_of("old", [("w.yaml", WORKERS)]), side_of("new", [("b.yaml", blue)]), advise=False
+        side_of("old", [("w.yaml", WORKERS)]), side_of("new", [("b.yaml", blue)]), advise=0
     )
     assert told.title == "The deploy of blue"
 
