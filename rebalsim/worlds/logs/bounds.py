@@ -35,11 +35,12 @@ class Coordination:
     added: dict[tuple[str, str], int] = field(default_factory=dict)
     left: dict[tuple[str, str], int] = field(default_factory=dict)
     failed: dict[tuple[str, str], int] = field(default_factory=dict)
+    step_us: int = 0  # by so much later a doing may have been than it is told, in whole seconds
 
 
-def coordination(facts: Iterable[Fact]) -> Coordination:
-    """The index of one coordinator's facts."""
-    found = Coordination()
+def coordination(facts: Iterable[Fact], step_us: int = 0) -> Coordination:
+    """The index of one coordinator's facts; `step_us`: the resolution of its times."""
+    found = Coordination(step_us=step_us if step_us >= 1_000_000 else 0)
     for f in facts:
         if f.what == FactKind.PREPARING:
             found.preparing.setdefault((f.group, f.generation + 1), f.at_us)
@@ -60,7 +61,8 @@ def bounds(voice: Voice, by: Coordination) -> list[Bound]:
         if first is None and then is not None:
             found.append(Bound(then.at_us, then.at_us + step - broker_us, True, then.place))
         elif first is not None:
-            found.append(Bound(first.at_us, first.at_us - broker_us, False, first.place))
+            least = first.at_us - broker_us - by.step_us
+            found.append(Bound(first.at_us, least, False, first.place))
     found.sort(key=lambda b: b.place)
     return found
 

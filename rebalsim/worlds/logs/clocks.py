@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from statistics import median
+from statistics import median, median_low
 from zoneinfo import ZoneInfo
 
 from rebalsim.domain.errors import InputError
@@ -91,10 +91,25 @@ def read_clocks(brokers: Sequence[Stream], voices: Sequence[Voice]) -> dict[int,
     facts = {id(s): [f for _, f in s.told] for s in brokers}
     speaking = sorted(brokers, key=lambda s: -_says(facts[id(s)]))
     if speaking and _says(facts[id(speaking[0])]):
+        for broker in speaking:
+            if not broker.has_date:
+                _date_by_clients(facts[id(broker)], broker.step_us, voices)
         _by_brokers(speaking, facts, voices, found)
     else:
         _by_each_other(voices, found)
     return found
+
+
+def _date_by_clients(facts: Sequence[Fact], step_us: int, voices: Sequence[Voice]) -> None:
+    """A coordinator's log without dates is of the day that its clients' logs tell: when a file was
+    written last may be when it was copied.
+    """
+    told = _clients_by(coordination(facts, step_us), [v for v in voices if v.stream.has_date])
+    days = [round(clock.ahead_us / DAY_US) for clock in told.values() if clock.is_known]
+    if days:
+        ahead = median_low(days)
+        for fact in facts:
+            fact.at_us += ahead * DAY_US
 
 
 def _says(facts: Sequence[Fact]) -> int:
@@ -113,12 +128,12 @@ def _by_brokers(
 ) -> None:
     """Each client by the reference; other coordinators by the clients that both have heard."""
     found[id(brokers[0])].is_known = True
-    first = _clients_by(coordination(facts[id(brokers[0])]), voices)
+    first = _clients_by(coordination(facts[id(brokers[0])], brokers[0].step_us), voices)
     found.update(first)
     for broker in brokers[1:]:
         if not _says(facts[id(broker)]):
             continue
-        theirs = _clients_by(coordination(facts[id(broker)]), voices)
+        theirs = _clients_by(coordination(facts[id(broker)], broker.step_us), voices)
         apart = [
             first[key].ahead_us - clock.ahead_us
             for key, clock in theirs.items()

@@ -226,8 +226,9 @@ class Reader:
         else:
             stamp = stamp_of(text)
             text = heads.unquoted(text)
-        if stamp is None and collected is None:
-            stamp = self._stamp_before(source, place)
+        if stamp is None and (collected is None or not collected.has_date):
+            above = self._stamp_before(source, place)
+            stamp = above if collected is None or _are_near(above, collected) else None
         stream = self._stream(source)
         if source:
             self.lively[source] = stream
@@ -479,6 +480,16 @@ def _instant(stream: Stream, own: Stamp | None, collected: Stamp | None) -> int:
         stream.fine += 1
     stream.last_us = at
     return at
+
+
+def _are_near(above: Stamp | None, collected: Stamp) -> bool:
+    """The line above, which bears its own day, was written when the collector saw this one."""
+    if above is None or not above.has_date:
+        return False
+    apart = abs(
+        (above.at_us - collected.at_us + ZONE_STEP_US // 2) % ZONE_STEP_US - ZONE_STEP_US // 2
+    )
+    return apart <= max(above.step_us, collected.step_us)
 
 
 def _is_finer(collected: Stamp, own: Stamp) -> bool:
