@@ -88,17 +88,7 @@ class Causes:
             _, blamed, since = self._of_disturbance(first)
             action = self.action_for(blamed, since, p.partition.topic)
         else:
-            if kind == "topic-changed":
-                # who revokes before it joins does so before there is a round
-                at = min(at, p.started_us)
-            topic = (
-                self.topic_changed_before(at)
-                if kind == "topic-changed" and p.why is not PauseStart.GROWN
-                else ""
-            )
-            action = self._poison_of(p) if kind is CauseKind.STUCK else -1
-            if action < 0:
-                action = self.action_for(consumer, at, topic or p.partition.topic, kind)
+            action = self._action_behind(p, kind, consumer, at)
         chain = [action] if action >= 0 else []
         if first is not None and p.why in (PauseStart.REVOKED, PauseStart.LOST):
             chain += first.evidence
@@ -113,6 +103,17 @@ class Causes:
             disturbance,
             tuple(sorted(n for n in dict.fromkeys(chain) if n >= 0)),
         )
+
+    def _action_behind(self, p: Pause, kind: CauseKind, consumer: str, at: int) -> int:
+        """The number of the script's action that led to it; −1 if none did."""
+        topic = p.partition.topic
+        if kind == CauseKind.TOPIC_CHANGED:
+            # who revokes before it joins does so before there is a round
+            at = min(at, p.started_us)
+            if p.why is not PauseStart.GROWN:
+                topic = self.topic_changed_before(at) or topic
+        poison = self._poison_of(p) if kind is CauseKind.STUCK else -1
+        return poison if poison >= 0 else self.action_for(consumer, at, topic, kind)
 
     def _was_not_ready(self, p: Pause) -> bool:
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
@@ -140,13 +141,7 @@ class Causes:
         told = self.clusters.of_task(p)
         if told is not None:
             return told
-        was_away = any(phase.kind is PhaseKind.AWAY for phase in phases)
-        if (
-            p.why in (PauseStart.CLOSED, PauseStart.KILLED, PauseStart.FATAL)
-            and was_away
-            and p.owner_after == p.owner_before
-            and self._is_static(p.owner_before)
-        ):
+        if self._is_static_restart(p, phases):
             return CauseKind.STATIC_RESTART, p.owner_before, p.started_us
         if p.why is PauseStart.CLOSED and self._died_of_error(p):
             return CauseKind.FATAL, p.owner_before, p.started_us
@@ -166,6 +161,15 @@ class Causes:
         if first.is_formation:
             return CauseKind.START, "", -1
         return self._of_disturbance(first)
+
+    def _is_static_restart(self, p: Pause, phases: tuple[Phase, ...]) -> bool:
+        """A static member went, and came back to what it had."""
+        return (
+            p.why in (PauseStart.CLOSED, PauseStart.KILLED, PauseStart.FATAL)
+            and any(phase.kind is PhaseKind.AWAY for phase in phases)
+            and p.owner_after == p.owner_before
+            and self._is_static(p.owner_before)
+        )
 
     def _died_of_error(self, p: Pause) -> bool:
         """An application that an exception ends still closes its consumer."""

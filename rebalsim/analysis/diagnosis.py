@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Answer, MemberLife
@@ -116,26 +117,41 @@ def _shared(index: Index, header: TraceHeader) -> Answer:
     )
 
 
-def _cooperative(index: Index, header: TraceHeader) -> Answer:
-    latest: dict[str, tuple[int, str, int]] = {}
-    # group → generation → when its first member read it, and whether it is that one
-    chosen: dict[str, dict[int, tuple[int, bool]]] = {}
-    is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
-    joined: dict[str, None] = {}  # who was refused has nothing to say in the choice
+@dataclass(slots=True)
+class _Choices:
+    """Which assignors groups chose."""
+
+    latest: dict[str, tuple[int, str, int]] = field(default_factory=dict)
+    # group → generation → when its first member read it, and whether it is cooperative
+    chosen: dict[str, dict[int, tuple[int, bool]]] = field(default_factory=dict)
+    # who was refused has nothing to say in the choice
+    joined: dict[str, None] = field(default_factory=dict)
+
+
+def _choices(index: Index) -> _Choices:
+    found = _Choices()
     for name in sorted(index.by_consumer):
         for n in index.by_consumer[name]:
             e = index.events[n]
             if type(e) is ev.GenerationJoined and e.assignor:
-                joined[name] = None
+                found.joined[name] = None
                 group = index.group_of.get(name, "")
-                at_us, _ = chosen.setdefault(group, {}).get(e.generation, (e.at_us, False))
-                chosen[group][e.generation] = min(at_us, e.at_us), _is_cooperative(e.assignor)
-                if e.generation >= latest.get(group, (-1, "", -1))[0]:
-                    latest[group] = (e.generation, e.assignor, n)
+                chosen = found.chosen.setdefault(group, {})
+                at_us, _ = chosen.get(e.generation, (e.at_us, False))
+                chosen[e.generation] = min(at_us, e.at_us), _is_cooperative(e.assignor)
+                if e.generation >= found.latest.get(group, (-1, "", -1))[0]:
+                    found.latest[group] = (e.generation, e.assignor, n)
+    return found
+
+
+def _cooperative(index: Index, header: TraceHeader) -> Answer:
+    found = _choices(index)
+    latest, chosen = found.latest, found.chosen
+    is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
     offered = tuple(
         name
         for name, facts in sorted(header.consumers.items())
-        if name in joined and any(map(_is_cooperative, facts.assignors))
+        if name in found.joined and any(map(_is_cooperative, facts.assignors))
     )
     evidence = tuple(n for _, _, n in latest.values())
     moved = _moved_to_the_broker(index)

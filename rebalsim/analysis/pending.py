@@ -233,6 +233,19 @@ def _places_at_end(a: Findings) -> dict[str, list[Place]]:
     return known
 
 
+# how a member stands whose last word is one of these
+_LAST_WORDS: dict[type, OpenEndKind] = {
+    ev.RejoinRequested: OpenEndKind.ON_ITS_WAY,
+    ev.RebalanceNoticed: OpenEndKind.ON_ITS_WAY,
+    ev.GenerationJoined: OpenEndKind.ON_ITS_WAY,
+    ev.CoordinatorLost: OpenEndKind.WITHOUT_ITS_GROUP,
+    ev.MemberReset: OpenEndKind.WITHOUT_ITS_GROUP,
+    ev.Fenced: OpenEndKind.WITHOUT_ITS_GROUP,
+    ev.PollExpired: OpenEndKind.WITHOUT_ITS_GROUP,
+    ev.AssignmentReceived: OpenEndKind.HAS_AN_ASSIGNMENT,
+}
+
+
 def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
     """A member that has been told to join again, or waits for an answer, is not at rest."""
     numbers = a.index.by_consumer.get(m.consumer, NOTHING)
@@ -242,17 +255,13 @@ def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
         if kind is ev.MemberStateChanged and e.side == "client":
             state = e.after.lower()
             return None if e.after == "STABLE" else OpenEnd(OpenEndKind.IN_STATE, m.consumer, state)
-        if kind in (ev.RejoinRequested, ev.RebalanceNoticed, ev.GenerationJoined):
-            return OpenEnd(OpenEndKind.ON_ITS_WAY, m.consumer)
-        if kind in (ev.CoordinatorLost, ev.MemberReset, ev.Fenced, ev.PollExpired):
-            return OpenEnd(OpenEndKind.WITHOUT_ITS_GROUP, m.consumer)
+        if kind in _LAST_WORDS:
+            return OpenEnd(_LAST_WORDS[kind], m.consumer)
         if kind is ev.RequestSent and e.api in ("JoinGroup", "SyncGroup"):
             return OpenEnd(OpenEndKind.WAITS_FOR_ANSWER, m.consumer, e.api)
         if kind is WorkAssigned:
             is_waiting = e.at_us + e.delay_us > a.horizon_us and e.delay_us
             return OpenEnd(OpenEndKind.WAITS_OUT_THE_DELAY, m.consumer) if is_waiting else None
-        if kind is ev.AssignmentReceived:
-            return OpenEnd(OpenEndKind.HAS_AN_ASSIGNMENT, m.consumer)
         if kind is ev.CallbackEnded:
             is_over = e.callback == "assigned"
             return None if is_over else OpenEnd(OpenEndKind.HAS_GIVEN_UP, m.consumer)
@@ -289,6 +298,11 @@ def _blows(a: Findings) -> Iterator[Pending]:
             yield Pending(OpenEnd(OpenEndKind.POISON_WAITS), action=e.action)
     if down:
         yield Pending(OpenEnd(OpenEndKind.BROKERS_DOWN, count=len(down)))
+    yield from _just_back(a, session_us)
+
+
+def _just_back(a: Findings, session_us: int) -> Iterator[Pending]:
+    """Who was cut off or frozen until shortly before the end."""
     for name, numbers in a.index.by_consumer.items():
         for place in range(len(numbers) - 1, -1, -1):
             e = a.index.events[numbers[place]]

@@ -82,14 +82,7 @@ def check_files(
     take long, before any is played.
     """
     cases = [_load(place, file, wanted) for place, file in enumerate(files)]
-    if (
-        wanted.only
-        and not any(c.judge is not None and c.judge.questions for c in cases)
-        and not any(c.problems for c in cases)
-    ):
-        raise InputError(
-            f"--only {' --only '.join(wanted.only)}: matches no budget — {_known(cases)}"
-        )
+    _refuse_nothing_chosen(cases, wanted)
     tasks = [task for case in cases for task in case.tasks]
     total = sum(t.seeds[1] - t.seeds[0] for t in tasks)
     for case in cases:
@@ -108,14 +101,20 @@ def check_files(
             outcome.stories.append(checked)
             if case.tallies and case.judge is not None and not case.bug:
                 outcome.tallies[case.file] = _figures(case)
-            if (
-                wanted.is_fail_fast
-                and checked.ending in (Ending.FAIL, Ending.INVALID, Ending.BUG)
-                and len(outcome.stories) < len(cases)
-            ):
+            is_bad = checked.ending in (Ending.FAIL, Ending.INVALID, Ending.BUG)
+            if wanted.is_fail_fast and is_bad and len(outcome.stories) < len(cases):
                 outcome.is_cut_short = True
                 break
     return outcome
+
+
+def _refuse_nothing_chosen(cases: Sequence[_Case], wanted: Wanted) -> None:
+    """InputError where --only chooses no budget of any file; a file's own mistakes come first."""
+    is_any = any(c.problems or (c.judge is not None and c.judge.questions) for c in cases)
+    if wanted.only and not is_any:
+        raise InputError(
+            f"--only {' --only '.join(wanted.only)}: matches no budget — {_known(cases)}"
+        )
 
 
 def _load(place: int, file: str, wanted: Wanted) -> _Case:
@@ -128,15 +127,11 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
     except InputError as e:
         return _Case(file, None, None, (Problem(file, 1, 1, str(e)),))
     chosen = tuple(q for q in questions_of(story) if is_chosen(q, file, wanted.only))
-    judged = chosen
     notes: list[str] = []
-    if (
-        wanted.is_saving
-        and wanted.baseline is None
-        and (waiting := [q for q in chosen if _is_of_baseline(q)])
-    ):
-        judged = tuple(q for q in chosen if not _is_of_baseline(q))
-        notes.append(not_judged_yet(len(waiting)))
+    has_none_yet = wanted.is_saving and wanted.baseline is None
+    judged = tuple(q for q in chosen if not (has_none_yet and _is_of_baseline(q)))
+    if waiting := len(chosen) - len(judged):
+        notes.append(not_judged_yet(waiting))
     if not story.budgets and not story.expectations:
         if wanted.requires_budgets:
             return _Case(file, story, None, (story.problem(1, 1, NO_BUDGETS.capitalize(), 1),))
@@ -144,12 +139,9 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)
     variants = story.variants if wanted.with_metrics else judge.variants
-    if (
-        judge.runs == 1
-        and chosen
-        and (sampled := [v for v in judge.variants if _is_sampled(story, v)])
-    ):
-        notes.append(f"{file}: {judged_over(_seeds_of(story, sampled[0]))}")
+    if judge.runs == 1 and chosen:
+        sampled = [v for v in judge.variants if _is_sampled(story, v)]
+        notes += [f"{file}: {judged_over(_seeds_of(story, v))}" for v in sampled[:1]]
     tasks = tuple(
         Task(place, story, chosen, judge.runs, v, seeds, wanted.with_metrics)
         for v in variants

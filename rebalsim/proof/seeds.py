@@ -6,6 +6,7 @@ Of each pause the phases must cover it exactly: one run of many stories proves t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rebalsim.analysis import analyse
@@ -129,8 +130,18 @@ def unsettled(analysis: Analysis, group: str) -> str:
         )
     if state != "Stable":
         return f"{group} is {state}"
-    # the group's own last word: a coordinator that took over may have gone back to an older
-    # generation, the last that was written
+    if wrong := _outside(analysis, group, alive):
+        return wrong
+    for partition, now in _holders(analysis, group).items():
+        if len(now) > 1:
+            return f"{partition} is held by {' and '.join(now)}"
+    return ""
+
+
+def _outside(analysis: Analysis, group: str, alive: Iterable[str]) -> str:
+    """Who lives outside the group, by its own last word."""
+    # the group's own: a coordinator that took over may have gone back to an older generation, the
+    # last that was written
     last = [
         e.generation
         for e in analysis.trace.events
@@ -147,9 +158,6 @@ def unsettled(analysis: Analysis, group: str) -> str:
         ):
             # a classic member of a consumer group keeps the epoch that it joined at
             return f"{consumer} lives, and is not in generation {last} of {group}"
-    for partition, now in _holders(analysis, group).items():
-        if len(now) > 1:
-            return f"{partition} is held by {' and '.join(now)}"
     return ""
 
 
@@ -190,36 +198,15 @@ def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
     What fell between the two rounds of a hand-over (a static member restarted before it had
     joined again) stays so, as with Kafka, until something else rebalances the group.
     """
-    counts = {topic.name: topic.partitions for topic in scenario.topics if topic.exists_from_start}
     wanted: dict[str, None] = {}
     asks = _subscriptions(analysis, scenario)
     for consumer in _alive(analysis, group):
         wanted.update(dict.fromkeys(asks.get(consumer, ())))
-    is_blind = _only_statics(
-        analysis,
-        group,
-        # a static leader that returns takes the topics as they are, and misses what changed (KIP-814)
-    )
-    # … and one that turns the group, to or fro, does so without a round, however far the last had
-    # come
-    is_torn = False
-    for event in analysis.trace.events:
-        if type(event) is ev.TopicChanged and (
-            not is_blind or event.partitions < counts.get(event.topic, 0)
-        ):
-            counts[event.topic] = event.partitions
-        elif (
-            type(event) is ev.GroupStateChanged
-            and event.trigger == "regrouped"
-            and event.group == group
-        ):
-            is_torn = event.before not in ("Stable", "Empty")
-        elif (
-            type(event) is ev.BarrierCompleted or type(event) is ev.EpochBumped
-        ) and event.group == group:
-            is_torn = False
-    if is_blind and is_torn:
+    # a static leader that returns takes the topics as they are, and misses what changed (KIP-814)
+    is_blind = _only_statics(analysis, group)
+    if is_blind and _is_torn(analysis, group):
         return ""
+    counts = _counts_known(analysis, scenario, is_blind)
     held = {
         (partition.topic, partition.number)
         for partition, now in _holders(analysis, group).items()
@@ -236,6 +223,31 @@ def _unheld(analysis: Analysis, scenario: Scenario, group: str) -> str:
             if (topic, number) not in held:
                 return f"nobody holds {topic}-{number}"
     return ""
+
+
+def _is_torn(analysis: Analysis, group: str) -> bool:
+    """A static member that turns the group to the other protocol, or back, does so without a round,
+    however far the last one had come; no round has come since.
+    """
+    is_torn = False
+    for event in analysis.trace.events:
+        kind = type(event)
+        if kind is ev.GroupStateChanged and event.trigger == "regrouped" and event.group == group:
+            is_torn = event.before not in ("Stable", "Empty")
+        elif kind in (ev.BarrierCompleted, ev.EpochBumped) and event.group == group:
+            is_torn = False
+    return is_torn
+
+
+def _counts_known(analysis: Analysis, scenario: Scenario, is_blind: bool) -> dict[str, int]:
+    """Each topic's partitions in the end; for one who is blind, without what has come since."""
+    counts = {topic.name: topic.partitions for topic in scenario.topics if topic.exists_from_start}
+    for event in analysis.trace.events:
+        if type(event) is ev.TopicChanged:
+            shrinks = event.partitions < counts.get(event.topic, 0)
+            if shrinks or not is_blind:
+                counts[event.topic] = event.partitions
+    return counts
 
 
 def _subscriptions(analysis: Analysis, scenario: Scenario) -> dict[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ rebalances. Differences are told by what caused them, not by sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rebalsim.analysis.values import Cause, Pause
@@ -150,21 +150,7 @@ def _by_budgets(report: Report, chosen: Choice, names: str) -> str:
     of = {i: _broken(report, report.variants[i]) for i in everybody}
     best = chosen.places[0]
     if not of[best]:
-        others = [i for i in everybody if of[i]]
-        if others:
-            wrongs = list(dict.fromkeys(safe(b) for i in others for b in of[i]))
-            whom = listed([safe(report.variants[i].name) for i in others])
-            verb = "breaks" if len(others) == 1 else "break"
-            said = f"Take {names}: no budget is broken; {whom} {verb} {listed(wrongs)}."
-        elif not chosen.by:
-            said = f"Which variant you take does not matter here: {_count(report)} break no budget."
-        elif chosen.by == "budgets":
-            said = f"No variant breaks a budget. Take {names}: it leaves the fewest undecided."
-        else:
-            values = _values(report, chosen.by, chosen)
-            said = (
-                f"No variant breaks a budget. Take {names}: {figures.title_of(chosen.by)} {values}."
-            )
+        said = _unbroken(report, chosen, names, of)
         still_open = _open_said(_undecided(report, report.variants[best]))
         return f"{said} In {safe(report.variants[best].name)}, {still_open}" if still_open else said
     shared = [b for b in of[best] if all(b in wrong for wrong in of.values())]
@@ -180,6 +166,22 @@ def _by_budgets(report: Report, chosen: Choice, names: str) -> str:
         else f": {figures.title_of(chosen.by)} {_values(report, chosen.by, chosen)}"
     )
     return f"{said} Least is broken under {names}{values}."
+
+
+def _unbroken(report: Report, chosen: Choice, names: str, broken: Mapping[int, list[str]]) -> str:
+    """The chosen one keeps its budgets: why it, and not another."""
+    others = [place for place, wrong in broken.items() if wrong]
+    if others:
+        wrongs = list(dict.fromkeys(safe(b) for i in others for b in broken[i]))
+        whom = listed([safe(report.variants[i].name) for i in others])
+        verb = "breaks" if len(others) == 1 else "break"
+        return f"Take {names}: no budget is broken; {whom} {verb} {listed(wrongs)}."
+    if not chosen.by:
+        return f"Which variant you take does not matter here: {_count(report)} break no budget."
+    if chosen.by == "budgets":
+        return f"No variant breaks a budget. Take {names}: it leaves the fewest undecided."
+    values = _values(report, chosen.by, chosen)
+    return f"No variant breaks a budget. Take {names}: {figures.title_of(chosen.by)} {values}."
 
 
 def _cure(report: Report, places: Sequence[int]) -> str:

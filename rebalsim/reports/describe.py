@@ -8,8 +8,9 @@ what the group does not know.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.committed import committed_at, interval_of
@@ -58,15 +59,7 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
         "Empty",
     )
     moment = Moment(group, state, {})
-    told = GroupTold(a.index, group).within(at_us, at_us + 1)
-    moment.is_new_protocol = (
-        told[0][1]
-        if told
-        else any(
-            f.group == group and f.at(at_us).protocol == "consumer"
-            for f in a.header.consumers.values()
-        )
-    )
+    moment.is_new_protocol = _is_new_protocol(a, group, at_us)
     for number in a.index.of_group(group):
         e = a.trace.events[number]
         if e.at_us > at_us:
@@ -83,38 +76,92 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
     return moment
 
 
+def _is_new_protocol(a: Analysis, group: str, at_us: int) -> bool:
+    """As the trace tells by then, else as its header has the members begin."""
+    told = GroupTold(a.index, group).within(at_us, at_us + 1)
+    if told:
+        return told[0][1]
+    facts = [f for f in a.header.consumers.values() if f.group == group]
+    return any(f.at(at_us).protocol == "consumer" for f in facts)
+
+
+# ----------------------------------------- what an event changes in the group as the tool shows it
+
+
 def _take_in(moment: Moment, e: ev.TraceEvent) -> None:
-    """What the event changes in the group as the tool would show it."""
-    kind, members = type(e), moment.members
-    if kind is ev.MemberAdded:
-        if e.how != "pending":
-            members[e.consumer] = Membership(e.consumer, e.member_id)
-    elif kind is ev.MemberRemoved:
-        if e.why != "replaced":
-            members.pop(e.consumer, None)
-    elif kind is ev.GenerationJoined:
-        member = members.setdefault(e.consumer, Membership(e.consumer))
-        member.member_id, member.epoch = e.member_id or member.member_id, e.generation
-        moment.epoch = max(moment.epoch, e.generation)
-        if not moment.is_new_protocol:  # there the brokers assign, whatever a classic member offers
-            moment.assignor = e.assignor or moment.assignor
-    elif kind is ev.AssignmentReceived and e.consumer in members:
-        members[e.consumer].partitions, members[e.consumer].is_told = (
-            dict.fromkeys(e.partitions),
-            True,
-        )
-    elif kind is ev.LeaveSent:
-        members.pop(e.consumer, None)
-    elif kind is ev.BarrierCompleted:
-        moment.assignor, moment.epoch = e.assignor or moment.assignor, e.generation
-    elif kind is ev.EpochBumped:
-        moment.epoch = e.epoch
-    elif kind is ev.AssignmentComputed:
-        moment.assignor, moment.target_epoch = e.assignor or moment.assignor, e.generation
-    elif kind is ev.MemberStateChanged and e.consumer in members:
-        members[e.consumer].epoch = max(members[e.consumer].epoch, e.epoch)
-    elif kind is ev.CoordinatorMoved or (kind is ev.CoordinatorFound and moment.coordinator < 0):
+    if (change := _CHANGES.get(type(e))) is not None:
+        change(moment, e)
+
+
+def _member_added(moment: Moment, e: ev.MemberAdded) -> None:
+    if e.how != "pending":
+        moment.members[e.consumer] = Membership(e.consumer, e.member_id)
+
+
+def _member_removed(moment: Moment, e: ev.MemberRemoved) -> None:
+    if e.why != "replaced":
+        moment.members.pop(e.consumer, None)
+
+
+def _left(moment: Moment, e: ev.LeaveSent) -> None:
+    moment.members.pop(e.consumer, None)
+
+
+def _joined(moment: Moment, e: ev.GenerationJoined) -> None:
+    member = moment.members.setdefault(e.consumer, Membership(e.consumer))
+    member.member_id, member.epoch = e.member_id or member.member_id, e.generation
+    moment.epoch = max(moment.epoch, e.generation)
+    if not moment.is_new_protocol:  # there the brokers assign, whatever a classic member offers
+        moment.assignor = e.assignor or moment.assignor
+
+
+def _told_its_assignment(moment: Moment, e: ev.AssignmentReceived) -> None:
+    if (member := moment.members.get(e.consumer)) is not None:
+        member.partitions, member.is_told = dict.fromkeys(e.partitions), True
+
+
+def _changed_its_state(moment: Moment, e: ev.MemberStateChanged) -> None:
+    if (member := moment.members.get(e.consumer)) is not None:
+        member.epoch = max(member.epoch, e.epoch)
+
+
+def _barrier_fell(moment: Moment, e: ev.BarrierCompleted) -> None:
+    moment.assignor, moment.epoch = e.assignor or moment.assignor, e.generation
+
+
+def _epoch_bumped(moment: Moment, e: ev.EpochBumped) -> None:
+    moment.epoch = e.epoch
+
+
+def _target_computed(moment: Moment, e: ev.AssignmentComputed) -> None:
+    moment.assignor, moment.target_epoch = e.assignor or moment.assignor, e.generation
+
+
+def _coordinator_moved(moment: Moment, e: ev.CoordinatorMoved) -> None:
+    moment.coordinator = e.broker
+
+
+def _coordinator_found(moment: Moment, e: ev.CoordinatorFound) -> None:
+    if moment.coordinator < 0:
         moment.coordinator = e.broker
+
+
+_CHANGES: dict[type, Callable[[Moment, Any], None]] = {
+    ev.MemberAdded: _member_added,
+    ev.MemberRemoved: _member_removed,
+    ev.LeaveSent: _left,
+    ev.GenerationJoined: _joined,
+    ev.AssignmentReceived: _told_its_assignment,
+    ev.MemberStateChanged: _changed_its_state,
+    ev.BarrierCompleted: _barrier_fell,
+    ev.EpochBumped: _epoch_bumped,
+    ev.AssignmentComputed: _target_computed,
+    ev.CoordinatorMoved: _coordinator_moved,
+    ev.CoordinatorFound: _coordinator_found,
+}
+
+
+# ---------------------------------------------------------------------------------------- its tables
 
 
 def render(a: Analysis, at_us: int, form: str, is_verbose: bool, groups: Sequence[str] = ()) -> str:

@@ -4,6 +4,8 @@ the pause with its phases, or the records that were handled twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.judge_evidence import (
     disturbances_behind,
@@ -11,6 +13,7 @@ from rebalsim.analysis.judge_evidence import (
     redeliveries_behind,
     still_at_the_peak,
 )
+from rebalsim.analysis.values import Disturbance
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.position_from import PositionFrom
@@ -28,35 +31,9 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> str:
     disturbed = disturbances_behind(analysis, budget)
     said: list[str] = []
     if disturbed and budget.metric in ("settle_time", "unsettled", "longest_rebalance"):
-        d = (
-            disturbed[0]
-            if budget.metric != "settle_time"
-            else max(disturbed, key=lambda d: d.ended_us - d.started_us)
-        )
-        end = (
-            "and had not settled when the observation ended"
-            if d.is_open
-            else "until the group was stable"
-        )
-        said.append(
-            f"It took {say_duration(d.ended_us - d.started_us)} from "
-            f"{say_instant(d.started_us)}, when {tell_trigger(d.trigger, d.consumer)}, {end}."
-        )
+        said.append(_longest(disturbed) if budget.metric == "settle_time" else _took(disturbed[0]))
     elif disturbed:
-        rounds: dict[Trigger, tuple[int, dict[str, None]]] = {}
-        for d in disturbed:
-            count, who = rounds.setdefault(d.trigger, (0, {}))
-            rounds[d.trigger] = (
-                count + max(1, len(d.rebalances)),
-                {**who, d.consumer: None} if d.consumer else who,
-            )
-        told = [
-            f"{plural(count, 'round')} because "
-            f"{tell_trigger(trigger, listed(sorted(who)) if who else '')}"
-            for trigger, (count, who) in sorted(rounds.items(), key=lambda item: -item[1][0])
-        ]
-        rest = f", and {plural(len(told) - 4, 'more reason')}" if len(told) > 4 else ""
-        said.append(f"{'; '.join(told[:4])}{rest}.")
+        said.append(_rounds_of(disturbed))
     peak, still = still_at_the_peak(analysis, budget)
     if len(still) > 1:
         owners = listed(sorted({p.owner_before: None for p in still if p.owner_before}))
@@ -70,6 +47,37 @@ def tell_evidence(analysis: Analysis, budget: Budget) -> str:
         said += [tell(groups[0])] if groups and _is_of_pauses(budget) else []
     said += filter(None, [_on_list(analysis, budget)])
     return " ".join(said)
+
+
+def _longest(disturbed: Sequence[Disturbance]) -> str:
+    return _took(max(disturbed, key=lambda d: d.ended_us - d.started_us))
+
+
+def _took(d: Disturbance) -> str:
+    unended = "and had not settled when the observation ended"
+    return (
+        f"It took {say_duration(d.ended_us - d.started_us)} from {say_instant(d.started_us)}, when "
+        f"{tell_trigger(d.trigger, d.consumer)}, "
+        f"{unended if d.is_open else 'until the group was stable'}."
+    )
+
+
+def _rounds_of(disturbed: Sequence[Disturbance]) -> str:
+    """How many rounds there were, by what set them off."""
+    rounds: dict[Trigger, tuple[int, dict[str, None]]] = {}
+    for d in disturbed:
+        count, who = rounds.setdefault(d.trigger, (0, {}))
+        rounds[d.trigger] = (
+            count + max(1, len(d.rebalances)),
+            {**who, d.consumer: None} if d.consumer else who,
+        )
+    told = [
+        f"{plural(count, 'round')} because "
+        f"{tell_trigger(trigger, listed(sorted(who)) if who else '')}"
+        for trigger, (count, who) in sorted(rounds.items(), key=lambda item: -item[1][0])
+    ]
+    rest = f", and {plural(len(told) - 4, 'more reason')}" if len(told) > 4 else ""
+    return f"{'; '.join(told[:4])}{rest}."
 
 
 _OF_PAUSES = (Population.PAUSES, Population.PARTITIONS)

@@ -340,26 +340,31 @@ class _Reader:
                 yield Objective(usual, text=usual)
             return
         for text, node in zip(self.written.get("minimise", ()), nodes):
-            found = _OBJECTIVE.fullmatch(text.strip())
-            name = found["name"].replace("-", "_") if found else ""
-            percent = float(found["percent"]) if found and found["percent"] else None
-            if name == "cost" and not has_costs and percent is None:
-                what = "'cost' is to be made small, and nothing costs anything"
-                self.out.add(node, f"{what} — add costs: {{member_hour: 0.12}}")
-            if name in METRICS:
-                yield Objective(name, percent, text=text)
-            elif percent is None and name in ("cost", "consumers", "members", *numbers):
-                yield Objective("consumers" if name == "members" else name, text=text)
-            else:
-                near = nearest(name, (*numbers, *OBJECTIVES)) or nearest_metric(name)
-                what_else = (
-                    f"did you mean '{near}'?"
-                    if near
-                    else f"there are {', '.join((*OBJECTIVES, *numbers))}, and the metrics of "
-                    "`rebalsim explain metrics`, such as p95 longest_pause"
-                )
-                what = f"'{shorten(text)}' is neither cost, members, an axis nor a metric"
-                self.out.add(node, f"{what} — {what_else}")
+            yield from self._objective(text, node, numbers, has_costs)
+
+    def _objective(
+        self, text: str, node: Any, numbers: list[str], has_costs: bool
+    ) -> Iterator[Objective]:
+        found = _OBJECTIVE.fullmatch(text.strip())
+        name = found["name"].replace("-", "_") if found else ""
+        percent = float(found["percent"]) if found and found["percent"] else None
+        if name == "cost" and not has_costs and percent is None:
+            what = "'cost' is to be made small, and nothing costs anything"
+            self.out.add(node, f"{what} — add costs: {{member_hour: 0.12}}")
+        if name in METRICS:
+            yield Objective(name, percent, text=text)
+        elif percent is None and name in ("cost", "consumers", "members", *numbers):
+            yield Objective("consumers" if name == "members" else name, text=text)
+        else:
+            near = nearest(name, (*numbers, *OBJECTIVES)) or nearest_metric(name)
+            what_else = (
+                f"did you mean '{near}'?"
+                if near
+                else f"there are {', '.join((*OBJECTIVES, *numbers))}, and the metrics of "
+                "`rebalsim explain metrics`, such as p95 longest_pause"
+            )
+            what = f"'{shorten(text)}' is neither cost, members, an axis nor a metric"
+            self.out.add(node, f"{what} — {what_else}")
 
     def _show(self) -> str:
         show: str = self.written.get("show", "")

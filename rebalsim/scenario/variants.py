@@ -112,31 +112,23 @@ def is_played_as_written(story: Written) -> bool:
         story.get("group"),
         *(story.get("groups").values.values() if "groups" in story else ()),
     ]
-    for group in groups:
-        if not isinstance(group, Written):
-            continue
-        if "streams" in group or _says(group, "group.protocol") == "consumer":
-            return True
-        blocks = [written for _, _, written, _ in group.get("members", ()) if written is not None]
-        if "overrides" in group:
-            blocks += list(group.get("overrides").values.values())
-        if any(_is_about_protocols(b) for b in blocks):
-            return True
-    if "templates" in story and any(
-        _is_about_protocols(t) for t in story.get("templates").values.values()
-    ):
+    templates = story.get("templates").values.values() if "templates" in story else ()
+    actions = [action for action in story.get("script", ()) if isinstance(action, Written)]
+    deeds = [a.get(deed) for a in actions for deed in ("deploy", "join") if deed in a]
+    return (
+        any(_group_is_about_protocols(g) for g in groups if isinstance(g, Written))
+        or _deploys_workers(story)
+        or any(_is_about_protocols(written) for written in (*templates, *deeds))
+    )
+
+
+def _group_is_about_protocols(group: Written) -> bool:
+    if "streams" in group or _says(group, "group.protocol") == "consumer":
         return True
-    if _deploys_workers(story):
-        return True
-    for action in story.get("script", ()):
-        for deed in ("deploy", "join"):
-            if (
-                isinstance(action, Written)
-                and deed in action
-                and _is_about_protocols(action.get(deed))
-            ):
-                return True
-    return False
+    blocks = [written for _, _, written, _ in group.get("members", ()) if written is not None]
+    if "overrides" in group:
+        blocks += list(group.get("overrides").values.values())
+    return any(_is_about_protocols(b) for b in blocks)
 
 
 def _deploys_workers(story: Written) -> bool:

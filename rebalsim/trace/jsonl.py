@@ -21,7 +21,7 @@ from rebalsim.outside.writing import replaced
 from rebalsim.trace.codec import EVENTS, HEADER, Unfit, encode_event
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.gzipped import lines_of
-from rebalsim.trace.trace import SCHEMA_VERSION, Trace, TraceHeader
+from rebalsim.trace.trace import SCHEMA_VERSION, TopicFacts, Trace, TraceHeader
 
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
@@ -147,14 +147,17 @@ def unfit(header: TraceHeader) -> str:
         return (
             f"its topics have {sum(counts):,} partitions together, of at most {MOST_PARTITIONS:,}"
         )
-    for name, facts in header.topics.items():
-        if len(facts.weights) > MOST_PARTITIONS or len(facts.rates or ()) > MOST_STEPS:
-            return f"topic {name[:40]!r} has more weights or rate steps than partitions can have"
-        starts = [at for at, _, _ in facts.rates or ()]
-        if starts != sorted(starts) or any(rate < 0 for _, rate, _ in facts.rates or ()):
-            return f"the rates of topic {name[:40]!r} are not in order of time, or below nothing"
-        if any(weight < 0 for weight in facts.weights):
-            return f"topic {name[:40]!r} has a weight below nothing"
+    return next(filter(None, (_unfit_topic(n, f) for n, f in header.topics.items())), "")
+
+
+def _unfit_topic(name: str, facts: TopicFacts) -> str:
+    if len(facts.weights) > MOST_PARTITIONS or len(facts.rates or ()) > MOST_STEPS:
+        return f"topic {name[:40]!r} has more weights or rate steps than partitions can have"
+    starts = [at for at, _, _ in facts.rates or ()]
+    if starts != sorted(starts) or any(rate < 0 for _, rate, _ in facts.rates or ()):
+        return f"the rates of topic {name[:40]!r} are not in order of time, or below nothing"
+    if any(weight < 0 for weight in facts.weights):
+        return f"topic {name[:40]!r} has a weight below nothing"
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.deed import Deed
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Join, Leave, Scale
 from rebalsim.lint.facts import (
@@ -41,31 +42,45 @@ RULE = Rule(
 )
 
 
-def find(scenario: Scenario) -> Iterator[Finding]:
-    counts = {g.name: len(at_start(g)) for g in scenario.groups}
-    order = {g.name: [c.name for c in g.consumers] for g in scenario.groups}
-    for action in scenario.script:
-        deed = action.deed
-        gone: list[str] = []
+class _Roster:
+    """Who is there, in the order of joining, as the script goes on."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.counts = {g.name: len(at_start(g)) for g in scenario.groups}
+        self.order = {g.name: [c.name for c in g.consumers] for g in scenario.groups}
+
+    def gone_by(self, deed: Deed) -> list[str]:
+        """Who goes by this deed, and sends no LeaveGroup if static."""
         if isinstance(deed, Join):
             for c in deed.consumers:
-                counts[c.group] = counts.get(c.group, 0) + 1
-                order.setdefault(c.group, []).append(c.name)
+                self.counts[c.group] = self.counts.get(c.group, 0) + 1
+                self.order.setdefault(c.group, []).append(c.name)
         elif isinstance(deed, Scale):
-            now = counts.get(deed.group, 0)
-            names = order.get(deed.group, [])
-            if deed.to < now:
-                gone = names[-(now - deed.to) :]
-                order[deed.group] = names[: len(names) - len(gone)]
-            else:
-                order[deed.group] = names + [c.name for c in deed.joiners[: deed.to - now]]
-            counts[deed.group] = deed.to
+            return self._scaled(deed)
         elif isinstance(deed, Leave):
-            for c in named(scenario, deed.consumers):
-                counts[c.group] = counts.get(c.group, 0) - 1
-                if c.name in order.get(c.group, []):
-                    order[c.group].remove(c.name)
-            gone = [] if deed.option == "leave" else list(deed.consumers)
+            for c in named(self.scenario, deed.consumers):
+                self.counts[c.group] = self.counts.get(c.group, 0) - 1
+                if c.name in self.order.get(c.group, []):
+                    self.order[c.group].remove(c.name)
+            return [] if deed.option == "leave" else list(deed.consumers)
+        return []
+
+    def _scaled(self, deed: Scale) -> list[str]:
+        now, names = self.counts.get(deed.group, 0), self.order.get(deed.group, [])
+        self.counts[deed.group] = deed.to
+        if deed.to < now:
+            gone = names[-(now - deed.to) :]
+            self.order[deed.group] = names[: len(names) - len(gone)]
+            return gone
+        self.order[deed.group] = names + [c.name for c in deed.joiners[: deed.to - now]]
+        return []
+
+
+def find(scenario: Scenario) -> Iterator[Finding]:
+    roster = _Roster(scenario)
+    for action in scenario.script:
+        gone = roster.gone_by(action.deed)
         static = [c for c in named(scenario, gone) if is_static(c)]
         if static:
             session = max(session_us(scenario, c) for c in static)

@@ -106,10 +106,10 @@ def told_by(
     voices = join_lives(voices)
     name_voices(voices)
     of_group = _by_group(coordinator)
-    mine: dict[str, list[Voice]] = {}
-    for voice in voices:
-        mine.setdefault(voice.group, []).append(voice)
-    groups = {g: _story(g, of_group(g), mine.get(g, [])) for g in names if not group or g == group}
+    groups = {
+        g: _story(g, of_group(g), [v for v in voices if v.group == g])
+        for g in ([group] if group else names)
+    }
     told = {
         file: clocks[id(s)]
         for s in streams
