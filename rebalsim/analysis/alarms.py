@@ -20,7 +20,7 @@ from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
-from rebalsim.analysis.values import Alarm, Disturbance, Rebalance
+from rebalsim.analysis.values import Alarm, Disturbance, Holding, Rebalance
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
@@ -80,41 +80,42 @@ def _twice(
     }
     if not late:
         return None
-    found: list[tuple[int, int, Partition, str, str]] = []
-    for (of, partition), held in holdings.items():
-        for before, after in pairwise(held):
-            if (
-                of == group
-                and before.consumer in late
-                and before.how is HoldingEnd.REVOKED
-                and before.ended_us > after.started_us
-                and before.consumer != after.consumer
-                and _is_eager(rounds, after.started_us)
-            ):
-                found.append(
-                    (
-                        after.started_us,
-                        before.ended_us - after.started_us,
-                        partition,
-                        before.consumer,
-                        after.consumer,
-                    )
-                )
+    found = sorted(
+        (
+            after.started_us,
+            before.ended_us - after.started_us,
+            partition,
+            before.consumer,
+            after.consumer,
+        )
+        for (of, partition), held in holdings.items()
+        for before, after in pairwise(held)
+        if of == group and before.consumer in late and _goes_on(before, after, rounds)
+    )
     if not found:
         return None
-    first = min(found)
     return Alarm(
         AlarmKind.HELD_TWICE,
         group,
-        first[0],
-        tuple(dict.fromkeys(f[3] for f in sorted(found))),
+        found[0][0],
+        tuple(dict.fromkeys(name for *_, name, _ in found)),
         "revoked-after-sync",
-        tuple(sorted({f[4] for f in found})),
+        tuple(sorted({name for *_, name in found})),
         -1,
         len(found),
-        {"longest_us": max(f[1] for f in found)},
+        {"longest_us": max(length for _, length, *_ in found)},
         (),
-        tuple(sorted({f[2] for f in found})),
+        tuple(sorted({partition for _, _, partition, *_ in found})),
+    )
+
+
+def _goes_on(before: Holding, after: Holding, rounds: Sequence[Rebalance]) -> bool:
+    """Whether the one held on when the other had begun, in a group that is eager then."""
+    return (
+        before.how is HoldingEnd.REVOKED
+        and before.ended_us > after.started_us
+        and before.consumer != after.consumer
+        and _is_eager(rounds, after.started_us)
     )
 
 
@@ -169,30 +170,32 @@ def _without_leader(index: Index, lost: int, back: int, partitions: Sequence[Par
 # ----------------------------------------------------------------------------------------- the dead
 
 
-def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
-    """One for each error that it died of, however often; a killed process only if it stays away,
-    since who restarts it knows of it.
-    """
-    # the exit, its number, when it was started again
-    ends: list[tuple[ev.ConsumerExited, int, int]] = []
+_End = tuple[ev.ConsumerExited, int, int]  # the exit, its number, when it was started again
+
+
+def _ends(name: str, index: Index) -> list[_End]:
+    ends: list[_End] = []
     for n in index.by_consumer[name]:
         e = index.events[n]
         if type(e) is ev.ConsumerExited:
             ends.append((e, n, -1))
         elif type(e) is ev.ConsumerStarted and ends and ends[-1][2] < 0:
             ends[-1] = (*ends[-1][:2], e.at_us)
-    found: dict[str, list[tuple[ev.ConsumerExited, int, int]]] = {}
-    for end in ends:
+    return ends
+
+
+def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
+    """One for each error that it died of, however often; a killed process only if it stays away,
+    since who restarts it knows of it.
+    """
+    mine = header.consumers.get(name)
+    process = mine.process if mine is not None else ""
+    if process and process != name and process in workers_of(header):
+        return []  # a sink's consumer dies with its worker, and that is told
+    found: dict[str, list[_End]] = {}
+    for end in _ends(name, index):
         if end[0].how == "fatal" or (end[0].how == "killed" and end[2] < 0):
             found.setdefault(end[0].error if end[0].how == "fatal" else "", []).append(end)
-    mine = header.consumers.get(name)
-    if (
-        mine is not None
-        and mine.process
-        and mine.process != name
-        and mine.process in workers_of(header)
-    ):
-        return []  # a sink's consumer dies with its worker, and that is told
     others = _same_identity(name, header)
     return [
         Alarm(
@@ -317,26 +320,8 @@ def _timed_out(
     for r in rounds:
         if r.barrier_us < d.started_us or not r.leader:
             continue
-        waits: dict[str, tuple[int, int]] = {}
-        for name in index.members_of(group):
-            numbers = index.by_consumer.get(name, NOTHING)
-            sent = -1
-            for n in index.since(numbers, r.barrier_us):
-                e = index.events[n]
-                if (
-                    type(e) is ev.RequestSent
-                    and e.api == "SyncGroup"
-                    and e.generation == r.generation
-                ):
-                    sent = e.at_us
-                elif sent >= 0 and type(e) is ev.CoordinatorLost and e.why == "request timed out":
-                    waits[name] = (e.at_us - sent, n)
-                    break
-                elif (type(e) is ev.AssignmentReceived and sent >= 0) or (
-                    type(e) is ev.GenerationJoined and e.generation > r.generation
-                ):
-                    break
-        waits.pop(r.leader, None)
+        asked = {name: _gave_up_waiting(name, index, r) for name in index.members_of(group)}
+        waits = {name: wait for name, wait in asked.items() if wait and name != r.leader}
         if waits:
             first = next(iter(waits.values()))
             figures = {"waited_us": first[0], "computed_us": _computed(r, index)}
@@ -352,6 +337,25 @@ def _timed_out(
                 figures,
                 tuple(n for _, n in waits.values()),
             )
+    return None
+
+
+def _gave_up_waiting(name: str, index: Index, r: Rebalance) -> tuple[int, int] | None:
+    """How long this member waited for the round's assignment until its request timed out, and the
+    number of that event.
+    """
+    sent = -1
+    for n in index.since(index.by_consumer.get(name, NOTHING), r.barrier_us):
+        e = index.events[n]
+        kind = type(e)
+        if kind is ev.RequestSent and e.api == "SyncGroup" and e.generation == r.generation:
+            sent = e.at_us
+        elif sent >= 0 and kind is ev.CoordinatorLost and e.why == "request timed out":
+            return e.at_us - sent, n
+        elif (sent >= 0 and kind is ev.AssignmentReceived) or (
+            kind is ev.GenerationJoined and e.generation > r.generation
+        ):
+            return None
     return None
 
 

@@ -38,30 +38,23 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
     for (of, p), holdings in a.holdings.items():
         if of != group:
             continue
+        told = positions.get(p, ())
         value, last_us = None, NEVER
-        for e in positions.get(p, ()):
+        for e in told:
             if e.at_us <= at_us and e.how == "committed":
                 value, last_us = e.offset, e.at_us
         for h in holdings:
-            until = min(h.ended_us, at_us)
-            instant = (
-                _last_commit(a, members[h.consumer].spans, h, until)
-                if h.started_us <= at_us
-                else NEVER
-            )
-            if (
-                instant > last_us
-                and instant >= h.started_us
-                and (offset := handled(p, instant)) is not None
-            ):
+            if h.started_us > at_us:
+                continue
+            instant = _last_commit(a, members[h.consumer].spans, h, min(h.ended_us, at_us))
+            offset = handled(p, instant) if instant >= max(h.started_us, last_us + 1) else None
+            if offset is not None:
                 value, last_us = offset, instant
-        following = next((e for e in positions.get(p, ()) if e.at_us > at_us), None)
-        if following is not None:  # who found nothing committed tells that nobody had
-            value = (
-                _bounded(a, holdings, value, following, members, at_us)
-                if following.how == "committed"
-                else None
-            )
+        following = next((e for e in told if e.at_us > at_us), None)
+        if following is not None and following.how == "committed":
+            value = _bounded(a, holdings, value, following, members, at_us)
+        elif following is not None:  # who found nothing committed tells that nobody had
+            value = None
         if value is not None:
             furthest = handled(p, at_us)
             found[p] = value if furthest is None else min(value, furthest)

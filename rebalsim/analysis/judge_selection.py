@@ -76,42 +76,39 @@ def selection_of(a: Analysis, budget: Budget) -> Selection:
 def why_not_judged(a: Analysis, budget: Budget) -> str:
     """What is wrong with the budget's selection in this run; empty if nothing."""
     usable = selectors_of(budget.metric)
-    asked = [
-        name
-        for name, is_asked in (
-            ("topics", budget.topics),
-            ("members", budget.members),
-            ("action", budget.action),
-        )
-        if is_asked
-    ]
-    if budget.from_us is not None and "window" not in usable:
-        asked.append("from")
-    if budget.until_us is not None and "window" not in usable and "until" not in usable:
-        asked.append("until")
-    ignored = [name for name in asked if name not in usable]
+    until = ("window", "until")
+    asked = (
+        ("topics", ("topics",), bool(budget.topics)),
+        ("members", ("members",), bool(budget.members)),
+        ("action", ("action",), bool(budget.action)),
+        ("from", ("window",), budget.from_us is not None),
+        ("until", until, budget.until_us is not None),
+    )
+    ignored = [name for name, by, is_asked in asked if is_asked and not set(by) & set(usable)]
     if ignored:
         instead = f"it can be narrowed by {joined(usable)}" if usable else "it is of the whole run"
         return (
             f"{budget.metric} cannot be narrowed by {joined(ignored)}: {instead} — take "
             f"{joined(ignored)} out, or another metric"
         )
-    if (
-        budget.from_us is not None
-        and budget.until_us is not None
-        and budget.from_us >= budget.until_us
-    ):
+    return _window(a, budget) or _topics(a, budget) or _members(a, budget) or _action(a, budget)
+
+
+def _window(a: Analysis, budget: Budget) -> str:
+    begin, end = budget.from_us, budget.until_us
+    if begin is not None and end is not None and begin >= end:
         return (
-            f"The window from {say_duration(budget.from_us)} until "
-            f"{say_duration(budget.until_us)} is empty — put the earlier moment first"
+            f"The window from {say_duration(begin)} until {say_duration(end)} is empty — put the "
+            "earlier moment first"
         )
-    for at in (budget.from_us, budget.until_us):
-        if at is not None and (at >= a.horizon_us if at is budget.from_us else at > a.horizon_us):
-            return (
-                f"{say_duration(at)} is after the end: the story stops at "
-                f"{say_duration(a.horizon_us)} — move it, or lengthen horizon:"
-            )
-    return _topics(a, budget) or _members(a, budget) or _action(a, budget)
+    beyond = [at for at in (begin,) if at is not None and at >= a.horizon_us]
+    beyond += [at for at in (end,) if at is not None and at > a.horizon_us]
+    if not beyond:
+        return ""
+    return (
+        f"{say_duration(beyond[0])} is after the end: the story stops at "
+        f"{say_duration(a.horizon_us)} — move it, or lengthen horizon:"
+    )
 
 
 def _topics(a: Analysis, budget: Budget) -> str:

@@ -34,7 +34,7 @@ class Memberships:
         self.all: list[Place] = []
         self._horizon_us = index.horizon_us
         self._by_id: dict[str, Place] = {}
-        open_: dict[str, Place] = {}
+        self._open: dict[str, Place] = {}
         exits = array(
             "i",
             [
@@ -48,36 +48,35 @@ class Memberships:
             e = index.events[number]
             kind = type(e)
             if kind is ev.MemberAdded:
-                if e.how != "pending" and e.member_id not in open_:
-                    was = self._by_id.get(e.member_id) if e.how == "loaded" else None
-                    place = Place(e.consumer, e.member_id, e.at_us, index.horizon_us + 1)
-                    place.joined_us = e.at_us
-                    if was is not None:
-                        place.joined_us = was.joined_us
-                        place.exited_us, place.exit_event, place.is_closed = (
-                            was.exited_us,
-                            was.exit_event,
-                            was.is_closed,
-                        )
-                    open_[e.member_id] = self._by_id[e.member_id] = place
-                    self.all.append(place)
+                self._added(e)
             elif kind is ev.MemberRemoved:
-                if e.member_id in open_:
-                    open_.pop(e.member_id).until_us = e.at_us
+                if e.member_id in self._open:
+                    self._open.pop(e.member_id).until_us = e.at_us
             elif kind is ev.ConsumerExited:
-                for place in open_.values():
-                    if place.consumer == e.consumer and place.exited_us < 0:
-                        place.exited_us, place.exit_event, place.is_closed = (
-                            e.at_us,
-                            number,
-                            e.how == "closed",
-                        )
-            elif (
-                kind is ev.GroupStateChanged and e.after == "Dead"
-            ):  # the broker forgets it; who is still a member is loaded by another
-                for place in open_.values():
+                self._exited(e, number)
+            elif kind is ev.GroupStateChanged and e.after == "Dead":
+                # the broker forgets it; who is still a member is loaded by another
+                for place in self._open.values():
                     place.until_us = e.at_us
-                open_ = {}
+                self._open = {}
+
+    def _added(self, e: ev.MemberAdded) -> None:
+        if e.how == "pending" or e.member_id in self._open:
+            return
+        was = self._by_id.get(e.member_id) if e.how == "loaded" else None
+        place = Place(e.consumer, e.member_id, e.at_us, self._horizon_us + 1)
+        place.joined_us = e.at_us
+        if was is not None:
+            place.joined_us, place.exited_us = was.joined_us, was.exited_us
+            place.exit_event, place.is_closed = was.exit_event, was.is_closed
+        self._open[e.member_id] = self._by_id[e.member_id] = place
+        self.all.append(place)
+
+    def _exited(self, e: ev.ConsumerExited, number: int) -> None:
+        for place in self._open.values():
+            if place.consumer == e.consumer and place.exited_us < 0:
+                place.exited_us, place.exit_event = e.at_us, number
+                place.is_closed = e.how == "closed"
 
     def of(self, member_id: str) -> Place | None:
         """The last place of this id."""

@@ -8,7 +8,7 @@ hour falls, the time that processes existed grows). Hence the table below; what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rebalsim.analysis.findings import Findings
@@ -102,6 +102,16 @@ _STILL_OPEN = {"open_pauses": OpenEndKind.OPEN_PAUSES, "unsettled": OpenEndKind.
 NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
 
 
+def _may_shrink(a: Findings, metric: str, s: Selection) -> Iterator[OpenEnd]:
+    """Which of the open ones were pauses at all is known when they have ended."""
+    if metric in _OF_DISTURBANCES:
+        yield from _unsettled(a, s)
+    elif metric == "longest_pause":
+        yield from _pauses(a, s, _may_be_shorter)
+    elif metric in _COUNTED:
+        yield from _pauses(a, s)
+
+
 def why_open(
     a: Findings, metric: str, op: str, s: Selection, room: float | None = None
 ) -> tuple[OpenEnd, ...]:
@@ -109,12 +119,7 @@ def why_open(
     `room` is how far the value is from the limit, where that is known beforehand.
     """
     if op in AT_LEAST and metric in _ONLY_GROWS:
-        # which of the open ones were pauses at all is known when they have ended
-        if metric in _OF_DISTURBANCES:
-            return tuple(_unsettled(a, s))
-        if metric == "longest_pause":
-            return tuple(_pauses(a, s, _may_be_shorter))
-        return tuple(_pauses(a, s)) if metric in _COUNTED else ()
+        return tuple(_may_shrink(a, metric, s))
     if s.until_us is not None and s.until_us <= a.horizon_us:
         return tuple(_beyond_window(a, metric, op, s, room))
     found = [*_pauses(a, s), *_whats_under_way(a, s), *_of_records(a, metric, s)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from rebalsim.cli import exits
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.rule import taken_from
 from rebalsim.outside.text import inert
+from rebalsim.verify.finding import Finding
 from rebalsim.verify.recognise import recognise
 
 # kind → the module whose verify(path, differences=…) → Finding does it
@@ -94,25 +96,31 @@ def command(
             continue
         findings.append(finding)
         codes.append(exits.WITHIN if finding.ok else exits.BROKEN)
-        if as_json and finding.kind == "logs":
-            continue  # one object for all sets
-        if as_json:
-            click.echo(json.dumps(finding.document))
-        else:
+        if not as_json:
             click.echo(inert(finding.summary))
             for line in finding.details:
                 click.echo(f"  {inert(line)}")
-    logs = [f for f in findings if f.kind == "logs"]
-    if as_json and logs:
+        elif finding.kind != "logs":  # of which one object tells all sets
+            click.echo(json.dumps(finding.document))
+    if as_json:
+        _total_of_logs([f for f in findings if f.kind == "logs"])
+    elif len(findings) > 1:
+        _totals(findings)
+    return exits.gravest(codes)
+
+
+def _total_of_logs(logs: Sequence[Finding]) -> None:
+    if logs:
         from rebalsim.verify.logs import total
 
         click.echo(json.dumps(total(logs)))
-    if not as_json and len(findings) > 1:
-        for of_kind in dict.fromkeys(f.kind for f in findings):
-            judge = importlib.import_module(JUDGES[of_kind])
-            for line in judge.summarise([f for f in findings if f.kind == of_kind]):
-                click.echo(line)
-    return exits.gravest(codes)
+
+
+def _totals(findings: Sequence[Finding]) -> None:
+    for kind in dict.fromkeys(f.kind for f in findings):
+        judge = importlib.import_module(JUDGES[kind])
+        for line in judge.summarise([f for f in findings if f.kind == kind]):
+            click.echo(line)
 
 
 def _parts_of(path: Path, as_json: bool) -> None:

@@ -33,32 +33,7 @@ class LayerResolver(TopicResolver):
     def _as_variant(self, written: Written) -> Written:
         variant = self.variant
         if variant.base in ("eager", "cooperative"):
-            settings = written.get("config")
-            current = settings.get(STRATEGY) if settings is not None else None
-            profile = self._profile(written)
-            usual = (
-                profile.config.partition_assignment_strategy
-                if not isinstance(profile, str)
-                else ClientConfig().partition_assignment_strategy
-            )
-            keeps = common_protocol(current or usual, self.code_from) == variant.base
-            otherwise = "range" if variant.base == "eager" else "cooperative-sticky"
-            wanted = (current or usual) if keeps else (otherwise,)
-            is_set = (
-                settings is not None
-                and STRATEGY in settings.at
-                and settings.at[STRATEGY].source.is_override
-            )
-            values = (
-                {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY}
-                if settings is not None
-                else {}
-            )
-            if settings is not None and settings.get("group.protocol") == "consumer":
-                values["group.protocol"] = "classic"
-            if not is_set and wanted != (current or usual):
-                values[STRATEGY] = wanted
-            written = _with_config(written, values)
+            written = self._for_classic_protocol(written, variant.base)
         elif variant.base == "consumer":
             settings = written.get("config")
             values = dict(settings.values) if settings is not None else {}
@@ -67,6 +42,26 @@ class LayerResolver(TopicResolver):
         if variant.layer is not None:
             written = self._lay(written, variant.layer)
         return written
+
+    def _for_classic_protocol(self, written: Written, base: str) -> Written:
+        """With assignors of this kind: its own, where they are, unless somebody set them by hand."""
+        profile = self._profile(written)
+        config = ClientConfig() if isinstance(profile, str) else profile.config
+        usual = config.partition_assignment_strategy
+        settings = written.get("config")
+        if settings is None:
+            current, is_set, values = usual, False, {}
+        else:
+            current = settings.get(STRATEGY) or usual
+            is_set = STRATEGY in settings.at and settings.at[STRATEGY].source.is_override
+            values = {k: v for k, v in settings.values.items() if k not in CONSUMER_ONLY}
+            if settings.get("group.protocol") == "consumer":
+                values["group.protocol"] = "classic"
+        keeps = common_protocol(current, self.code_from) == base
+        wanted = current if keeps else ("range" if base == "eager" else "cooperative-sticky",)
+        if not is_set and wanted != current:
+            values[STRATEGY] = wanted
+        return _with_config(written, values)
 
     def _lay(self, base: Written, over: Written) -> Written:
         """A layer upon the ones below. One that turns to the other protocol leaves behind what

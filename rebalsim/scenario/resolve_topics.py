@@ -69,38 +69,40 @@ class TopicResolver(ClusterResolver):
                     "each",
                 )
             more["weights"] = skew
-        replicas = written.get("replicas")
+        if (asked := written.get("replicas")) is not None:
+            replicas, wrong = self._replicas(asked, partitions)
+            more["replicas"] = replicas
+            if wrong:
+                self.out.add(written.at["replicas"], wrong)
+        return build(Topic, written, **more)
+
+    def _replicas(
+        self, asked: int | tuple[tuple[int, ...], ...], partitions: int
+    ) -> tuple[tuple[tuple[int, ...], ...], str]:
+        """The brokers of each partition, and what is wrong with what was asked for."""
         ids = [b.id for b in self.cluster.brokers]
-        if isinstance(replicas, int):
-            if replicas > len(ids):
-                self.out.add(
-                    written.at["replicas"],
-                    f"{replicas} replicas do not fit on {len(ids)} "
-                    f"broker{'s' if len(ids) > 1 else ''} — write"
-                    f" at most {len(ids)}, or more brokers under cluster:",
-                )
-            more["replicas"] = tuple(
-                tuple(ids[(p + i) % len(ids)] for i in range(min(replicas, len(ids))))
+        if isinstance(asked, int):
+            wrong = (
+                f"{asked} replicas do not fit on {len(ids)} broker{'s' if len(ids) > 1 else ''} — "
+                f"write at most {len(ids)}, or more brokers under cluster:"
+            )
+            spread = tuple(
+                tuple(ids[(p + i) % len(ids)] for i in range(min(asked, len(ids))))
                 for p in range(partitions)
             )
-        elif replicas is not None:
-            unknown = [b for row in replicas for b in row if b not in ids]
-            if len(replicas) != partitions:
-                self.out.add(
-                    written.at["replicas"],
-                    f"Replicas are given for {len(replicas)} of {partitions} partitions — write "
-                    "a list for each",
-                )
-            elif unknown:
-                self.out.add(
-                    written.at["replicas"],
-                    f"There is no broker {unknown[0]} — "
-                    f"{or_nearest(str(unknown[0]), map(str, ids))}",
-                )
-            elif any(len(dict.fromkeys(row)) != len(row) for row in replicas):
-                self.out.add(
-                    written.at["replicas"],
-                    "A broker holds a partition twice — name each broker once per partition",
-                )
-            more["replicas"] = replicas
-        return build(Topic, written, **more)
+            return spread, wrong if asked > len(ids) else ""
+        return asked, _wrong_places(asked, partitions, ids)
+
+
+def _wrong_places(rows: tuple[tuple[int, ...], ...], partitions: int, ids: list[int]) -> str:
+    unknown = [b for row in rows for b in row if b not in ids]
+    if len(rows) != partitions:
+        return (
+            f"Replicas are given for {len(rows)} of {partitions} partitions — write a list for each"
+        )
+    if unknown:
+        nearest = or_nearest(str(unknown[0]), map(str, ids))
+        return f"There is no broker {unknown[0]} — {nearest}"
+    if any(len(dict.fromkeys(row)) != len(row) for row in rows):
+        return "A broker holds a partition twice — name each broker once per partition"
+    return ""

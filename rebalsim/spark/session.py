@@ -227,36 +227,40 @@ def _reason_in(error: BaseException) -> str:
     if isinstance(error, OSError) and not isinstance(error, ConnectionError):
         return str(error)  # a file's own failure: what Spark last logged was of something else
     java = getattr(error, "java_exception", None)
-    if java is not None:
-        cause, seen = java, 0
-        while cause.getCause() is not None and seen < 20:
-            cause, seen = cause.getCause(), seen + 1
-        text = str(cause.toString())
-        said = (
-            _last_error_in(text)
-            if "Traceback (most recent call last)" in text
-            else text.splitlines()[0]
-        )
-        if ("Python worker" in said or "EOFException" in said or "Connection reset" in said) and (
-            python := _python_error()
-        ):
-            return python
-        if "stopped SparkContext" not in said:
-            return said
-    if _log.cache_info().currsize and _log().exists():
-        log = _log().read_text("utf-8", "replace")
-        if "Traceback (most recent call last)" in log:
-            return _last_error_in(log)
-        lines = log.splitlines()
-        logged = [
-            told
-            for line in lines
-            if " ERROR " in line and "Aborting" not in (told := line.split(" ERROR ", 1)[1])
-        ] or [line for line in lines if "Exception" in line or "Error" in line]
-        if logged:
-            return logged[0].strip()[:300]
+    if java is not None and (said := _said_by_java(java)):
+        return said
+    has_log = _log.cache_info().currsize and _log().exists()
+    if has_log and (logged := _logged(_log().read_text("utf-8", "replace"))):
+        return logged
     text = str(error).strip()
     return text.splitlines()[0][:300] if text else type(error).__name__
+
+
+def _said_by_java(cause: Any) -> str:
+    """The innermost cause; of a Python worker that died, Python's own error. Empty where Spark was
+    stopped, for whatever reason that its log knows.
+    """
+    seen = 0
+    while cause.getCause() is not None and seen < 20:
+        cause, seen = cause.getCause(), seen + 1
+    text = str(cause.toString())
+    said = _last_error_in(text) if _TRACEBACK in text else text.splitlines()[0]
+    if "Python worker" in said or "EOFException" in said or "Connection reset" in said:
+        said = _python_error() or said
+    return "" if "stopped SparkContext" in said else said
+
+
+def _logged(log: str) -> str:
+    if _TRACEBACK in log:
+        return _last_error_in(log)
+    lines = log.splitlines()
+    errors = [line.split(" ERROR ", 1)[1] for line in lines if " ERROR " in line]
+    logged = [told for told in errors if "Aborting" not in told]
+    logged = logged or [line for line in lines if "Exception" in line or "Error" in line]
+    return logged[0].strip()[:300] if logged else ""
+
+
+_TRACEBACK = "Traceback (most recent call last)"
 
 
 def _last_error_in(text: str) -> str:

@@ -30,13 +30,11 @@ def cross_zone_bytes(scenario: Scenario, analysis: Analysis) -> float | None:
             continue
         replicas = topic.replicas_of(partition.number, ids, offsets[topic.name])
         arrivals = Arrivals(facts, Partition(partition.topic, partition.number))
+        places = [racks.get(r, "") for r in replicas]
         for holding in holdings:
             home = homes.get(holding.consumer, "")
-            source = racks.get(replicas[0], "")
-            if is_nearest and any(racks.get(r) == home for r in replicas):
-                source = home
+            source = home if is_nearest and home in places else places[0]
             if home and source and home != source:
-                total += (
-                    arrivals.count(holding.ended_us) - arrivals.count(holding.started_us)
-                ) * topic.record_bytes
+                records = arrivals.count(holding.ended_us) - arrivals.count(holding.started_us)
+                total += records * topic.record_bytes
     return total
