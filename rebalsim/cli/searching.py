@@ -84,7 +84,7 @@ def search_here(
     else:
         _print_found(story, scenario, found, asked, _left_aside(story, named, asked))
     if is_applied and found.choices:
-        _apply(scenario, story, found.choices[0])
+        _apply(scenario, found.choices[0])
     return exits.WITHIN if found.choices else exits.BROKEN
 
 
@@ -269,7 +269,7 @@ def _left_aside(story: Story, variants: Sequence[str], asked: Sequence[Any]) -> 
     return list(dict.fromkeys(one.text for one in rest if one.variant in ("", *variants)))
 
 
-def _apply(scenario: str, story: Story, choice: Choice) -> None:
+def _apply(scenario: str, choice: Choice) -> None:
     """Writes the change into the file, and holds the file to what was tried."""
     from rebalsim.cli.files import write_text
     from rebalsim.scenario.edit import NotEditable, with_setting

@@ -14,7 +14,6 @@ from rebalsim.connect.told import began, ended
 from rebalsim.domain.connect import PAUSED, STARTED, Connector
 from rebalsim.trace.connect_events import ConnectorEnded, ConnectorStarted, TaskCancelled
 
-CONNECTOR_STOP_US = 5_000_000  # a connector is waited for so long, whatever is configured
 EXECUTOR_PATIENCE_US = 1_000_000  # threads are given so long before they are interrupted
 Then = Callable[[], None]
 _Started = Callable[[Connector], None]  # what is told of a connector that has started

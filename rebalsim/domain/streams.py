@@ -22,7 +22,6 @@ class StreamsStore:
     record_bytes: int = 100
     writes: float = 1.0  # changelog records for a record handled
     in_memory: bool = False
-    has_changelog: bool = True
 
 
 @dataclass(frozen=True, slots=True)

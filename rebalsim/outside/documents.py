@@ -20,7 +20,6 @@ from rebalsim.outside.rule import said
 from rebalsim.outside.text import clipped
 
 MOST_VALUES = 5_000_000  # some 500 MB of Python's objects
-MOST_DEPTH = 200
 LARGEST = 1 << 62  # a whole number of more than this is nobody's measurement
 _LONE = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -85,7 +85,7 @@ def worker_parts(
         ] = None
     config = replace(
         config,
-        connect_protocol=_protocol(asked, config.connect_protocol, settings, deployed),
+        connect_protocol=_protocol(asked, config.connect_protocol, deployed),
         consumer=sink_config(base.get("consumer"), ClientConfig(auto_offset_reset="earliest")),
     )
     _check(asked, config, settings or base)
@@ -118,9 +118,7 @@ def worker_parts(
     return rest, Written(base.node, base.section, values, at)
 
 
-def _protocol(
-    asked: Asked, protocol: str, settings: Written | None, deployed: list[Written]
-) -> str:
+def _protocol(asked: Asked, protocol: str, deployed: list[Written]) -> str:
     """The variants eager and cooperative turn the cluster to theirs, unless the story deploys
     protocols itself.
     """

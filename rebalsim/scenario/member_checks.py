@@ -294,6 +294,3 @@ def place_in(written: Written | None, *keys: str) -> Node:
         if key in written.at:
             return written.at[key]
     return written.node
-
-
-_NAMES: dict[type, tuple[str, ...]] = {}

@@ -48,7 +48,7 @@ def app_of(asked: Asked, group: Written) -> StreamsApp | None:
     settings = written.get("config")
     config = build(StreamsConfig, settings)
     parts = tuple(_parts(asked, written))
-    made = _repartition_topics(asked, written, parts)
+    made = _repartition_topics(asked, parts)
     _check(asked, group, written, parts, config, made)
     return build(
         StreamsApp,
@@ -145,9 +145,7 @@ def _store(asked: Asked, written: Written, number: int) -> StreamsStore:
     )
 
 
-def _repartition_topics(
-    asked: Asked, written: Written, parts: tuple[StreamsPart, ...]
-) -> dict[str, int]:
+def _repartition_topics(asked: Asked, parts: tuple[StreamsPart, ...]) -> dict[str, int]:
     """Their partitions: the most among the sources of whoever writes to them."""
     counts = {name: topic.partitions for name, topic in asked.topics.items()}
     wanted = [name for part in parts for name in part.writes_to if name not in counts]

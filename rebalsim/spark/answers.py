@@ -13,7 +13,6 @@ from rebalsim.domain.sweep import Plan
 from rebalsim.domain.verdict import Outcome
 from rebalsim.scenario.grid import digits_of
 from rebalsim.spark.points import Points
-from rebalsim.spark.store import Store
 from rebalsim.spark.tables import (
     Tables,
     main_column,
@@ -320,13 +319,9 @@ def _axis_said(plan: Plan) -> list[AxisSaid]:
     return said + [AxisSaid(a.name, a.kind, a.path, (), (), True) for a in plan.sampled]
 
 
-def answer_of(spark: Any, plan: Plan, store: Store, tables: Tables) -> Answer:
-    return Asker(tables).answer()
-
-
 def _unlike(one: PointSaid, other: PointSaid) -> int:
     """In how many axes two points differ."""
     return sum(place != other.digits.get(axis) for axis, place in one.digits.items())
 
 
-__all__ = ["METRICS", "Asker", "answer_of", "main_column"]
+__all__ = ["METRICS", "Asker", "main_column"]

@@ -18,7 +18,7 @@ from rebalsim.domain.errors import BugError, InputError, ProblemsError
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.sweep import Plan
 from rebalsim.one_run import Run, run_once
-from rebalsim.scenario.grid import Order, digits_of
+from rebalsim.scenario.grid import Order
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.story import Story
 from rebalsim.spark import rows
@@ -273,7 +273,3 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def digits(plan: Plan, point: int) -> list[int]:
-    return digits_of(point, plan.radices)

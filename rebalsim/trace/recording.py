@@ -101,7 +101,7 @@ class _Translation:
             source="recorded",
             title=str(doc.get("name", "")),
             variant="recorded",
-            heading=self._facts_of("", {}).protocol,
+            heading=self._facts_of({}).protocol,
             kafka=str(doc.get("kafka", "")),
             horizon_us=int(doc["end"]) * MS,
             topics={
@@ -109,15 +109,14 @@ class _Translation:
                 for t, n in sorted(doc["topics"].items())
             },
             consumers={
-                name: self._facts_of(name, doc.get("members", {}).get(name, {}))
-                for name in self._names()
+                name: self._facts_of(doc.get("members", {}).get(name, {})) for name in self._names()
             },
         )
 
     def _names(self) -> list[str]:
         return sorted({str(step[2]) for step in self.steps if step[1] == "start"})
 
-    def _facts_of(self, name: str, own: Mapping[str, Any]) -> ConsumerFacts:
+    def _facts_of(self, own: Mapping[str, Any]) -> ConsumerFacts:
         conf: dict[str, Any] = {**self.document["conf"], **own}
         broker = self.document.get("broker", {})
         is_new = conf.get("group.protocol") == "consumer"

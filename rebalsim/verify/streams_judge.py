@@ -53,7 +53,6 @@ class StreamsJudgement:
     states: tuple[int, int] = (0, 0)  # instances whose states are the same, of how many
     assignments: tuple[int, int] = (0, 0)
     rounds: tuple[int, int] = (0, 0)  # the highest generation or epoch: theirs, ours
-    running_ms: list[float] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
 
     @property
@@ -75,8 +74,7 @@ def judge(document: Document, prediction: Prediction) -> StreamsJudgement:
     gaps += _never_were(handled, left)
     real, mine = _moves(_running(document)), _moves(prediction["running"])
     same = [move[:2] for move in real] == [move[:2] for move in mine]
-    apart = sorted(abs(a[2] - b[2]) for a, b in zip(real, mine)) if same else []
-    return StreamsJudgement(str(document.get("name", "")), gaps, same, running_ms=apart)
+    return StreamsJudgement(str(document.get("name", "")), gaps, same)
 
 
 def total(results: Sequence[StreamsJudgement]) -> dict[str, Any]:

@@ -300,7 +300,7 @@ def _pipelines(config: Config, known: Known) -> list[Reading]:
     return made
 
 
-def knative_source(tree: object, known: Known) -> Reading | None:
+def knative_source(tree: object) -> Reading | None:
     """Knative's KafkaSource: it says group, topics and how many consume."""
     spec = at(tree, "spec")
     if at(tree, "kind") != "KafkaSource":

@@ -70,11 +70,11 @@ def sink_group(connector: Connector, workload: str | None) -> Consumer | None:
 def connectors_of_file(config: Config) -> list[Connector]:
     """The connectors that a file holds; none where it is something else."""
     if config.tree is None:
-        return _one(config, dict(config.keys), PurePosixPath(config.file).stem)
+        return _one(dict(config.keys), PurePosixPath(config.file).stem)
     if isinstance(config.tree, list):
-        return [c for row in rows(config.tree) for c in _one(config, row, "")]
-    found = _one(config, config.tree, PurePosixPath(config.file).stem)
-    return found or [c for row in _listed(config.tree) for c in _one(config, row, "")]
+        return [c for row in rows(config.tree) for c in _one(row, "")]
+    found = _one(config.tree, PurePosixPath(config.file).stem)
+    return found or [c for row in _listed(config.tree) for c in _one(row, "")]
 
 
 def _listed(tree: Tree) -> Iterator[Tree]:
@@ -85,7 +85,7 @@ def _listed(tree: Tree) -> Iterator[Tree]:
             yield info
 
 
-def _one(config: Config, tree: Tree, fallback: str) -> list[Connector]:
+def _one(tree: Tree, fallback: str) -> list[Connector]:
     inner = at(tree, "config")
     own = inner if isinstance(inner, dict) else tree
     if at(own, "connector.class") is None:

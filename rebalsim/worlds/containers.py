@@ -421,7 +421,7 @@ def _consumer(
         reading,
         client,
         reading.group or unknown(_group_missing(env)),
-        _instance(reading, client, workload),
+        _instance(reading, client),
         reading.topics or unknown("in the code"),
         _members(reading, program, client),
         workload=workload.label,
@@ -447,7 +447,7 @@ def _consumer(
         made.cpu_request = str(request)
     if namespace := word(at(workload.tree, "metadata", "namespace")):
         made.namespace = stated(str(namespace), place(namespace))
-    _spring_hints(made, env)
+    _spring_hints(made)
     return made
 
 
@@ -469,7 +469,7 @@ def _client(reading: Reading, program: signs.Program | None, names: list[str]) -
     return by_settings or signs.client_by_names(names)
 
 
-def _instance(reading: Reading, client: Value, workload: Workload) -> Value:
+def _instance(reading: Reading, client: Value) -> Value:
     instance = reading.instance
     if instance is None:
         untold = client.value == "streams" and not reading.settings
@@ -491,7 +491,7 @@ def _members(reading: Reading, program: signs.Program | None, client: Value) -> 
     return default(1, "one per pod")
 
 
-def _spring_hints(made: Consumer, env: Environment) -> None:
+def _spring_hints(made: Consumer) -> None:
     """A Spring consumer whose settings are all in the environment is a listener, too."""
     if made.client.value == "spring":
         made.reading.is_listener = made.reading.is_listener or not made.reading.name

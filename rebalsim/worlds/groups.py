@@ -349,7 +349,7 @@ def groups_of(made: Understood) -> list[Play]:
         if is_refused(consumer):
             continue
         for name, count in _group_names(consumer, number):
-            pods = _pods(consumer, made, names, count)
+            pods = _pods(consumer, names, count)
             topics, why = _topics(consumer, pods.name, made)
             if name in plays:
                 play = plays[name]
@@ -398,7 +398,7 @@ def _unlike(base: str, names: set[str]) -> str:
     return f"{base}.{len(names) + 1000}"
 
 
-def _pods(consumer: Consumer, made: Understood, names: set[str], count: int | None) -> Pods:
+def _pods(consumer: Consumer, names: set[str], count: int | None) -> Pods:
     base = _base_name(consumer, len(names))
     base = _unlike(base, names)
     names.add(base)

@@ -79,8 +79,3 @@ def expanded(text: Text, known: Mapping[Text, Text | None]) -> Text | None:
 
     said = re.sub(r"(?<!\$)\$\(([\w.-]+)\)", value, text)
     return None if missing else like(said.replace("$$", "$"), text)
-
-
-def is_template(text: str) -> bool:
-    """Whether a text waits for Helm, Jinja or the like."""
-    return bool(re.search(r"\{\{|\{%|" + GAP, text))

@@ -71,7 +71,7 @@ def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
     if kept == pods.count:
         return None  # every ordinal is below the partition
     start, _ = play.start_seconds()
-    ready = ready_seconds(play, pods, start)
+    ready = ready_seconds(pods, start)
     settle = update.min_ready_seconds if update is not None else 0
     grace = _grace(pods)
     form, surge, unavailable, down = _form(pods)
@@ -101,7 +101,7 @@ def _members(pods: Pods, first: int) -> str:
     return ", ".join(f"{pods.name}-{n}-{m}" for n in numbers for m in range(pods.each))
 
 
-def ready_seconds(play: Play, pods: Pods, start: int) -> int:
+def ready_seconds(pods: Pods, start: int) -> int:
     """From the pod's start until the rollout takes it for ready."""
     consumer = pods.consumer
     if consumer is None or consumer.update is None or _by_operator(pods):

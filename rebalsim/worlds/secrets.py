@@ -35,11 +35,6 @@ def is_masked(text: str) -> bool:
     return bool(MASKED.search(text))
 
 
-def credentials(text: str) -> set[str]:
-    """The values in a text that look like credentials: under such a key, in a Secret, in a URL."""
-    return _parted(text)[0]
-
-
 def _parted(text: str) -> tuple[set[str], str]:
     """The credentials of a text, and the lines that hold none."""
     found: set[str] = set()

@@ -150,11 +150,11 @@ class _Writer:
             if block.kind == "with" and value is not UNKNOWN:
                 return self.write(body, value)
             if block.kind == "range":
-                return self._each(body, value, dot)
+                return self._each(body, value)
             return self.write(body, dot)
         return ""
 
-    def _each(self, body: list[_Block], value: object, dot: object) -> str:
+    def _each(self, body: list[_Block], value: object) -> str:
         if isinstance(value, list):
             return "".join(self.write(body, item) for item in value)
         return "" if isinstance(value, _Gap) else self.write(body, UNKNOWN)

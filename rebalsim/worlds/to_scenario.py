@@ -28,7 +28,6 @@ from rebalsim.worlds.words import milliseconds, whole
 
 PARTITIONS = 12
 RATE = "100/s"
-HANDLER = "1ms"
 
 
 @dataclass(slots=True)

@@ -191,7 +191,7 @@ def _of_objects(made: Understood, objects: list[Tree]) -> None:
         readings: list[Reading] = []
         if kind == "Component":
             readings = collectors.read_dapr(tree, {}, objects)
-        elif kind == "KafkaSource" and (source := knative_source(tree, {})):
+        elif kind == "KafkaSource" and (source := knative_source(tree)):
             readings = [source]
         for reading in readings:
             every = [w for t in objects for w in workloads(t)] if kind == "Component" else []

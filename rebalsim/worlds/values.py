@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 STATED = "stated"
@@ -95,15 +95,3 @@ class Hurt:
     what: str
     why: str
     where: str = ""
-
-
-@dataclass(slots=True)
-class Notes:
-    """What the reading of a set of files has to say beside its facts."""
-
-    ignored: list[str] = field(default_factory=list)
-    hurts: list[Hurt] = field(default_factory=list)
-    unread: list[tuple[str, int, str]] = field(default_factory=list)  # file, line, why
-
-    def ignore(self, what: str, why: str) -> None:
-        self.ignored.append(f"{what}: {why}")

@@ -45,7 +45,7 @@ def _racks(group: Group, processes: list[Process]) -> RackOptimiser | None:
         return None
     if group.settings.num_standby_replicas and not racks_known(group, changelogs=True):
         return None
-    return RackOptimiser(group, processes, by_subtopology(group.topology, group.topology.tasks))
+    return RackOptimiser(group, processes, by_subtopology(group.topology.tasks))
 
 
 def _costs(group: Group) -> Costs:

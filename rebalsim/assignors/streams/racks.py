@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rebalsim.assignors.streams.balance import Role
 from rebalsim.assignors.streams.flow import SOURCE, FlowNetwork
 from rebalsim.assignors.streams.process import Group, Process
-from rebalsim.assignors.streams.tasks import TaskId, Topology
+from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.ids import Partition
 
 STATELESS_COSTS = (1, 0)
@@ -211,7 +211,7 @@ def racks_known(group: Group, *, changelogs: bool) -> bool:
     )
 
 
-def by_subtopology(topology: Topology, tasks: Sequence[TaskId]) -> list[list[TaskId]]:
+def by_subtopology(tasks: Sequence[TaskId]) -> list[list[TaskId]]:
     """These tasks, sorted, by the sub-topology that they are of."""
     parts: dict[int, list[TaskId]] = {}
     for task in sorted(tasks):

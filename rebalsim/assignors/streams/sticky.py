@@ -220,9 +220,7 @@ def _optimise_active(group: Group) -> None:
     stateful = topology.stateful
     stateless = [task for task in topology.tasks if task not in topology.changelogs]
     for tasks, each in ((stateful, costs), (stateless, Costs(*STATELESS_COSTS))):
-        optimiser = RackOptimiser(
-            group, list(group.processes.values()), by_subtopology(topology, tasks)
-        )
+        optimiser = RackOptimiser(group, list(group.processes.values()), by_subtopology(tasks))
         optimiser.optimise("active", tasks, read, each)  # type: ignore[arg-type]
 
 
@@ -233,9 +231,7 @@ def _optimise_standbys(group: Group) -> None:
     if not racks_known(group, changelogs=True):
         return
     stateful = group.topology.stateful
-    optimiser = RackOptimiser(
-        group, list(group.processes.values()), by_subtopology(group.topology, stateful)
-    )
+    optimiser = RackOptimiser(group, list(group.processes.values()), by_subtopology(stateful))
     optimiser.optimise_standbys(
         group.topology.changelogs.__getitem__,
         costs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.scenario import Group, Scenario
+from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import at_start, is_static, selected_assignor, subscribed
 from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
@@ -41,7 +41,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         members = at_start(group)
         if len(members) < 2 or selected_assignor(members) != "range":
             continue
-        counts = _counts(scenario, group, members)
+        counts = _counts(scenario, members)
         # only members with equal subscriptions can be compared: another's fewer partitions may be
         # what it asked for
         alike: dict[tuple[str, ...], list[tuple[Consumer, int]]] = {}
@@ -73,7 +73,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             )
 
 
-def _counts(scenario: Scenario, group: Group, members: list[Consumer]) -> list[int]:
+def _counts(scenario: Scenario, members: list[Consumer]) -> list[int]:
     """Partitions per member as range deals them, racks left aside. Dynamic members' order is
     that of their random ids: any will do.
     """

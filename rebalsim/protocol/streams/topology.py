@@ -68,7 +68,7 @@ def configure(topology: StreamsTopology, topics: Counts) -> Configured:
         return Configured(MISSING_SOURCE_TOPICS)
     try:
         decided = _decide(topology, topics)
-        missing = _missing(topology, topics, decided)
+        missing = _missing(topics, decided)
     except _Mismatch:
         return Configured(INCORRECTLY_PARTITIONED)
     known = {**decided, **topics}
@@ -129,7 +129,7 @@ def _copartition(together: frozenset[str], flexible: set[str], known: Counts) ->
     return dict.fromkeys(mine, count)
 
 
-def _missing(topology: StreamsTopology, topics: Counts, decided: Counts) -> dict[str, int]:
+def _missing(topics: Counts, decided: Counts) -> dict[str, int]:
     """Internal topics that do not exist; one that does must have what was decided."""
     if any(name in topics and topics[name] != count for name, count in decided.items()):
         raise _Mismatch

@@ -55,7 +55,6 @@ LOGSTASH = Program(
     "java", "Logstash's kafka input", "logstash", ("logstash",), "consumer_threads", 1
 )
 DATAHUB = Program("librdkafka", "DataHub's actions are Python with confluent-kafka")
-FLUENTD = Program("librdkafka", "Fluent Bit's kafka input")
 DAPR = Program("sarama", "Dapr's kafka component")
 
 Known = Mapping[str, str]

@@ -276,7 +276,7 @@ def _joins(voice: Voice) -> dict[tuple[str, int], int]:
     return found
 
 
-def put_right(stream: Stream, facts: Sequence[Fact], clock: Clock) -> None:
+def put_right(facts: Sequence[Fact], clock: Clock) -> None:
     """The facts' times by the reference's clock."""
     for fact in facts:
         fact.at_us -= clock.ahead_at(fact.place)

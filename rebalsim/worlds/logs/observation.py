@@ -131,10 +131,10 @@ def _set_right(
     coordinator = []
     for stream in brokers:
         facts = [f for d, f in stream.told if d.is_broker]
-        put_right(stream, facts, clocks[id(stream)])
+        put_right(facts, clocks[id(stream)])
         coordinator += facts
     for voice in voices:
-        put_right(voice.stream, voice.facts, clocks[id(voice.stream)])
+        put_right(voice.facts, clocks[id(voice.stream)])
         voice.index()
     coordinator.sort(key=lambda f: f.at_us)
     return coordinator

@@ -15,7 +15,6 @@ _FOUND = re.compile(r"client/coordinator coordinator for (\S{1,249}) is #")
 _SESSION = re.compile(
     r"consumergroup/session/(\S{1,400})/(-?\d{1,9}) (released|heartbeat loop stopped)"
 )
-_GROUP = re.compile(r"consumergroup/(?!session/)(\S{1,249}) loop check")
 _ADDED = re.compile(r"consumer/broker/\d{1,9} added subscription to (\S{1,249})/(\d{1,9})")
 _CLOSED = re.compile(r"consumer/broker/\d{1,9} closed dead subscription to (\S{1,249})/(\d{1,9})")
 _CLAIMS = re.compile(r"(?i)(?:set ?up|claim|assign)[^\[]{0,60}map\[((?:\S{1,249}:\[[\d ]*\] ?)*)\]")

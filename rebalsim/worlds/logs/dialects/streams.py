@@ -14,7 +14,6 @@ _PREFIX = re.compile(r"stream-(client|thread) \[([^\]]{1,300})\] ")
 _STATE = re.compile(r"State transition from (\w{1,40}) to (\w{1,40})")
 _TOOK = re.compile(r"partitions? (?:revocation|lost) took (\d{1,9}) ms")
 _RESTORED = re.compile(r"Restoration took (\d{1,9}) ms for all active tasks")
-_PROBE = re.compile(r"Requesting followup rebalance be scheduled (immediately)?")
 
 
 def read(record: Record) -> Facts | None:
