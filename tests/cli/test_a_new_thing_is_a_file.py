@@ -5,6 +5,7 @@ of their own, beside the rules.)
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -130,6 +131,81 @@ def test_an_action_of_the_script(tmp_path: Path) -> None:
     assert "Members are applauded." in rebalsim_after(change, tmp_path, "explain", "applaud")
     told = rebalsim_after(change, tmp_path, "trace", str(story), "--variant", "eager", "--json")
     assert "applause for c0 and c1" in told
+
+
+FAULT = """
+from dataclasses import dataclass
+
+from rebalsim.domain.deed import Deed
+from rebalsim.scenario.kinds import Section
+from rebalsim.scenario.script_action import ScriptAction
+from rebalsim.scenario.script_cast import names_of
+from rebalsim.scenario.script_language import FOR_A_WHILE, WHO
+
+
+@dataclass(frozen=True, slots=True)
+class Stun(Deed):
+    consumers: tuple[str, ...]
+    for_us: int
+
+
+SECTION = Section("stun", (WHO, FOR_A_WHILE), "Members stand as if stunned.")
+
+
+def read(script, written, line):
+    return Stun(names_of(script.seats_of(written)), written.get("for"))
+
+
+def say(deed):
+    return f"stun {' and '.join(deed.consumers)}"
+
+
+ACTION = ScriptAction("stun", SECTION, read, {Stun: say})
+"""
+HARM = """
+from rebalsim.scenario.script_actions.stun import Stun
+from rebalsim.scenario.script_words import say_deed
+from rebalsim.simulation.deeds.waiting import wait_until
+
+
+def stun(world, name, deed):
+    world.script.tell(name, "Stun", say_deed(deed), deed.consumers)
+    for consumer in deed.consumers:
+        world.consumers[consumer].freeze()
+    yield from wait_until(world, world.engine.now + deed.for_us)
+    for consumer in deed.consumers:
+        world.consumers[consumer].thaw()
+
+
+CARRIED_OUT = {Stun: stun}
+"""
+
+
+def test_a_fault(tmp_path: Path) -> None:
+    """Its pauses are found and explained, and break budgets, though nobody was told of it."""
+    for room, text in (("actions", FAULT), ("deeds", HARM)):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "stun.py").write_text(text, "utf-8")
+    story = tmp_path / "story.yaml"
+    story.write_text(
+        "title: Stunned\ntopics: {orders: {partitions: 4, rate: 100/s}}\n"
+        "group: {members: 2, config: {session.timeout.ms: 10s}}\nhorizon: 3m\n"
+        "script:\n  - {at: 1m, stun: {members: [c0], for: 30s}}\n"
+        "budgets: {longest_pause: <= 1s}\n",
+        "utf-8",
+    )
+    change = (
+        "import rebalsim.scenario.script_actions as a, rebalsim.simulation.deeds as d; "
+        f"a.__path__.append({str(tmp_path / 'actions')!r}); "
+        f"d.__path__.append({str(tmp_path / 'deeds')!r})"
+    )
+
+    run = ("run", str(story), "--variant", "eager", "--advise", "off")
+    told = " ".join(rebalsim_after(change, tmp_path, *run).split())
+    assert "▼stun c0" in told
+    assert "while c0 was frozen and nobody knew until its session ran out" in told
+    judged = rebalsim_after(change, tmp_path, "check", str(story), "--advise", "off", "--json")
+    assert json.loads(judged)["ending"] == "fail"
 
 
 def test_a_version_of_a_client(tmp_path: Path) -> None:
