@@ -122,7 +122,7 @@ def _told(a: Analysis, consumer: str, until_us: int, facts: ConsumerFacts) -> in
             kind is ev.CallbackBegan
             and e.callback == "revoked"
             and facts.is_auto_commit
-            and a.header.source == "recorded"
+            and a.header.is_recorded
         ):
             return int(e.at_us)
     return NEVER

@@ -26,7 +26,7 @@ class EpochFinder:
         self.group = group
         self.targets: list[Rebalance] = []
         # a simulation tells every bump; that it told none yet is no reason to guess
-        self.is_told = header.source == "simulated" or any(
+        self.is_told = header.is_simulated or any(
             type(index.events[n]) is ev.EpochBumped for n in index.by_group.get(group, ())
         )
         # at, trigger, consumer, event; not yet in a target

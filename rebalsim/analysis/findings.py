@@ -274,7 +274,7 @@ class Findings:
     def tells_positions(self) -> bool:
         """Whether the trace says where owners began to read, against what had been handled."""
         return any(
-            type(e) is PositionFound and (e.handled >= 0 or self.header.source == "simulated")
+            type(e) is PositionFound and (e.handled >= 0 or self.header.is_simulated)
             for e in self.trace.events
         )
 

@@ -69,7 +69,7 @@ class _Check:
         self, index: Index, header: TraceHeader, group: str, hands: dict[int, list[Change]]
     ) -> None:
         self.index, self.group, self.hands = index, group, hands
-        self.slack_us = 0 if header.source == "simulated" else 2_000
+        self.slack_us = 0 if header.is_simulated else 2_000
         self.late = {
             name: None
             for name, facts in header.consumers.items()

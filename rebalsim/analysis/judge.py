@@ -48,7 +48,7 @@ def measure_budget(analysis: Analysis, budget: Budget) -> Measured:
         may_come = (unowned.end,) if unowned.may_come else ()
         return Measured(None, pending=may_come, unowned=unowned.end)
     value = measure(analysis, budget.metric, selection)
-    if value is None and budget.metric in _OF_HANDOVERS and analysis.header.source == "simulated":
+    if value is None and budget.metric in _OF_HANDOVERS and analysis.header.is_simulated:
         value = 0  # the simulation tells every position: nobody took over from anybody
     if value is None:
         return Measured(None, problem=_unknown(analysis, budget))

@@ -453,7 +453,7 @@ def _is_kept(pause: Pause, owner: str) -> bool:
 
 def _ends_at_callback(trace: Trace) -> bool:
     """Whether pauses end when a listener has been given partitions, for want of anything better."""
-    is_log = trace.header.source == "logs"
+    is_log = trace.header.is_of_logs
     return is_log and not any(type(e) is ev.RecordsDelivered for e in trace.events)
 
 

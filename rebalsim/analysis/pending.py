@@ -126,7 +126,7 @@ def _looks_again(a: Findings) -> Iterator[Pending]:
 
 def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
     """Its process and the coordinator's record of it must agree. Only the simulation tells both."""
-    if a.header.source != "simulated" or not m.spans:
+    if not a.header.is_simulated or not m.spans:
         return
     doing = m.spans[-1].what
     is_member = _is_member(a, m, doing)
@@ -214,7 +214,7 @@ def _former_places(a: Findings) -> Iterator[Pending]:
     """A process that came back by another id: its former one is in the group until that session
     is over, and then the group rebalances.
     """
-    if a.header.source != "simulated":
+    if not a.header.is_simulated:
         return
     for name, places in _places_at_end(a).items():
         if len(places) > 1:
@@ -275,7 +275,7 @@ def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
 
 def _blows(a: Findings) -> Iterator[Pending]:
     """What the script or a fault did so late that not all of its consequences can have come."""
-    if a.header.source != "simulated":
+    if not a.header.is_simulated:
         return
     settled = {d.action: d.ended_us for d in a.disturbances if d.action and not d.is_open}
     session_us = max((f.session_timeout_us for f in a.header.consumers.values()), default=0)

@@ -145,6 +145,11 @@ class Consumer:
         )
 
     @property
+    def commits_itself(self) -> bool:
+        """Does its client commit automatically?"""
+        return self.handler.commit == "auto" and self.config.enable_auto_commit
+
+    @property
     def awaits_poll(self) -> bool:
         """Under the classic protocol: does its part in a rebalance wait for the application to
         poll?

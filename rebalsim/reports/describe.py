@@ -253,7 +253,7 @@ class Handled:
     def __init__(self, a: Analysis, group: str) -> None:
         self.a, self.group = a, group
         self.delivered: dict[Partition, list[tuple[int, int]]] = {}
-        if a.header.source != "simulated":
+        if not a.header.is_simulated:
             for e in a.trace.events:
                 if type(e) is ev.PositionFound:
                     self._add(e.partition, e.at_us, e.offset)
@@ -267,7 +267,7 @@ class Handled:
 
     def by(self, p: Partition, at_us: int) -> int | None:
         """How far it had been handled (a recording: handed out) by that instant."""
-        if self.a.header.source != "simulated":
+        if not self.a.header.is_simulated:
             found = self.delivered.get(p, [])
             place = bisect_right(found, at_us, key=lambda d: d[0])
             return found[place - 1][1] if place else None
@@ -280,7 +280,7 @@ class Handled:
         if lag is None:
             return None
         arrivals, corners = self.a.lag_book.arrivals_of(p), self.a.lag_book.corners[self.group, p]
-        if self.a.header.source != "simulated" or arrivals is None:
+        if not self.a.header.is_simulated or arrivals is None:
             handed = self.by(p, at_us)
             return None if handed is None else handed + round(lag)
         # what was there before the start

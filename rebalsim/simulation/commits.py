@@ -17,7 +17,6 @@ from rebalsim.simulation.network import Call
 from rebalsim.trace.events import CommitRefused, Fenced, RebalanceNoticed, RejoinRequested
 
 if TYPE_CHECKING:
-    from rebalsim.domain.consumer import Consumer as Spec
     from rebalsim.simulation.consumer import Consumer
 
 _RETRIABLE = (
@@ -28,11 +27,6 @@ _RETRIABLE = (
     Error.REQUEST_TIMED_OUT,
     Error.NETWORK_EXCEPTION,
 )
-
-
-def commits_itself(spec: Spec) -> bool:
-    """Does a consumer with these settings commit automatically?"""
-    return spec.handler.commit == "auto" and spec.config.enable_auto_commit
 
 
 def thrown_by_commit(how: str) -> str:
@@ -53,7 +47,7 @@ class Commits:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config
-        self.is_auto = commits_itself(consumer.spec)
+        self.is_auto = consumer.spec.commits_itself
         self.interval_us = config.auto_commit_interval_us
         self.due_us = self.engine.now + self.interval_us if self.is_auto else NEVER
         self.under_way = 0  # asynchronous ones without an answer

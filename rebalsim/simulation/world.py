@@ -29,7 +29,6 @@ from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
 from rebalsim.simulation.brokers import Brokers
 from rebalsim.simulation.clients import client_of, clusters_of, coordinator_of, is_client_of
-from rebalsim.simulation.commits import commits_itself
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
 from rebalsim.simulation.drive import Drive
@@ -333,7 +332,7 @@ class World:
         ]
         for name, consumer in self.consumers.items():
             spec, config, now = consumer.spec, consumer.config, self._former(consumer)
-            is_auto = commits_itself(spec)
+            is_auto = spec.commits_itself
             header.consumers[name] = ConsumerFacts(
                 spec.group,
                 spec.process,

@@ -117,6 +117,18 @@ class TraceHeader:
     shift_us: int = 0  # how much later than written the script was played
     lead_us: int = 0  # how long the group ran before the story's 0; what came then stands at 0
 
+    @property
+    def is_simulated(self) -> bool:
+        return self.source == "simulated"
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.source == "recorded"
+
+    @property
+    def is_of_logs(self) -> bool:
+        return self.source == "logs"
+
 
 @dataclass(slots=True)
 class Trace:

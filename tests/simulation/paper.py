@@ -116,7 +116,9 @@ class PaperConsumer:
         self.name, self.group, self.rank, self.life = "c0", "g", 8, 1
         self.config = ClientConfig(**config)
         handler = Handler(per_record=constantly(1_000), per_batch=constantly(5_000), commit=commit)
-        self.spec: Any = SimpleNamespace(handler=handler, config=self.config, habits=JAVA)
+        self.spec: Any = SimpleNamespace(
+            handler=handler, habits=JAVA, commits_itself=commit == "auto"
+        )
         self.slowness = 1.0
         self.skipped = None
         self.told: list[Any] = []

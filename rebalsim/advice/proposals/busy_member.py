@@ -17,6 +17,15 @@ from rebalsim.lint.facts import full_batch
 from rebalsim.lint.figures import worst_batch_us
 from rebalsim.scenario.quantities import say_us
 
+# in which the others wait for one that is busy
+_WAITED_IN = (
+    PhaseKind.BARRIER,
+    PhaseKind.NOTICE,
+    PhaseKind.FOLLOW_UP,
+    PhaseKind.RELEASE,
+    PhaseKind.ASSIGNMENT,
+    PhaseKind.AWAY,
+)
 SHARES = (5, 50)  # batches are cut to a fifth, and to a fiftieth
 
 
@@ -28,16 +37,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
         )
     waited = any(
         phase.facts.doing is Doing.BUSY
-        for phase in case.in_pause(
-            PhaseKind.BARRIER,
-            PhaseKind.NOTICE,
-            PhaseKind.FOLLOW_UP,
-            PhaseKind.RELEASE,
-            PhaseKind.ASSIGNMENT,
-            PhaseKind.FETCH,
-            PhaseKind.AWAY,
-            PhaseKind.REVOKE,
-        )
+        for phase in case.in_pause(*_WAITED_IN, PhaseKind.FETCH, PhaseKind.REVOKE)
     )
     if not (outlasted or waited):
         return
@@ -58,14 +58,7 @@ def _suspects(case: Case) -> Iterator[Consumer]:
     cause = case.pause.cause if case.pause is not None else None
     if cause is not None and cause.kind is CauseKind.POLL_INTERVAL_EXCEEDED:
         yield from (who for name, who in case.people.items() if name == cause.consumer)
-    for phase in case.in_pause(
-        PhaseKind.BARRIER,
-        PhaseKind.NOTICE,
-        PhaseKind.FOLLOW_UP,
-        PhaseKind.RELEASE,
-        PhaseKind.ASSIGNMENT,
-        PhaseKind.AWAY,
-    ):
+    for phase in case.in_pause(*_WAITED_IN):
         if phase.facts.doing is Doing.BUSY and phase.facts.consumer in case.people:
             yield case.people[phase.facts.consumer]
     expired = (d.consumer for d in case.analysis.disturbances if d.trigger is Trigger.POLL_EXPIRED)

@@ -38,9 +38,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         config = c.config
         return c.handler, config.auto_commit_interval_us, config.max_poll_records, work_of(c)
 
-    consumers = [
-        c for c in everyone(scenario) if c.config.enable_auto_commit and c.handler.commit == "auto"
-    ]
+    consumers = [c for c in everyone(scenario) if c.commits_itself]
     for (handler, interval, *_), who in alike(consumers, figures):
         records = full_batch(scenario, who[0])
         usual = usual_batch_us(scenario, handler, records)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, work_of
@@ -49,7 +48,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         fewer = max(1, int(records * 5 * SECOND / usual))
         uncommitted = (
             f", with nothing committed meanwhile ({records} records come twice after a crash)"
-            if _is_auto(who[0])
+            if who[0].commits_itself
             else ""
         )
         yield Finding(
@@ -60,7 +59,3 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             Place("consumer", who[0].name, "max.poll.records|per_record|handler"),
             fix=(("max.poll.records", str(fewer)),),
         )
-
-
-def _is_auto(consumer: Consumer) -> bool:
-    return consumer.config.enable_auto_commit and consumer.handler.commit == "auto"

@@ -44,7 +44,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             if not deed.topics or topic.name in deed.topics
         )
         held = deed.lag_threshold * max(1, deed.least)
-        commits = first.config.enable_auto_commit and first.handler.commit == "auto"
+        commits = first.commits_itself
         waits = {
             "auto.commit.interval.ms": first.config.auto_commit_interval_us if commits else 0,
             "the revoked callback": round(first.listener.revoked.fixed.a),
