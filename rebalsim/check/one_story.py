@@ -97,7 +97,7 @@ class StoryJudge:
         self.runs = story.runs if runs is None else runs
         self.baseline = baseline
         self.measured: dict[Key, Measured] = {}
-        self.again = again or self._again
+        self.again = again or self._command_for
         self.tells_spread = tells_spread
 
     @property
@@ -330,7 +330,7 @@ class StoryJudge:
             return ""
         return spread_said(q.asked, [self._of(q.asked, q.variant, seed) for seed in seeds])
 
-    def _again(self, variant: str, seed: int) -> str:
+    def _command_for(self, variant: str, seed: int) -> str:
         words = ["rebalsim", "run", self.story.file, "--variant", variant, "--seed", str(seed)]
         return shlex.join(
             [

@@ -59,14 +59,14 @@ class Beats:
         self.is_polling = False
         self.polled_us = self.port.now
         if self.is_on:
-            self._mind_poll()
+            self._watch_poll()
 
     def _set(self) -> None:
         self.turn += 1
         turn = self.turn
         self.port.at(self.due_us + self.late_us, lambda _: self._rung(turn))
 
-    def _mind_poll(self) -> None:
+    def _watch_poll(self) -> None:
         """Should the herder still be away then, it leaves."""
         polled = self.polled_us
         ends = polled + self.port.settings.rebalance_timeout_us
@@ -85,16 +85,16 @@ class Beats:
         port, now = self.port, self.port.now
         settings = port.settings
         if not port.has_coordinator():
-            self._again(now + settings.retry_backoff_us)
+            self._beat_next_at(now + settings.retry_backoff_us)
         elif now >= self.heard_us + settings.session_timeout_us:
             port.lose_coordinator("session timed out without receiving a heartbeat response")
-            self._again(now + settings.retry_backoff_us)
+            self._beat_next_at(now + settings.retry_backoff_us)
         elif not self.is_polling and now >= self.polled_us + settings.rebalance_timeout_us:
             self._expire()
         else:
             self.beat()
 
-    def _again(self, at_us: int) -> None:
+    def _beat_next_at(self, at_us: int) -> None:
         self.due_us = at_us
         self._set()
 
@@ -102,7 +102,7 @@ class Beats:
         member = self.membership.member
         request = HeartbeatRequest(member.member_id, None, member.generation)
         self.port.send("Heartbeat", request, self._answered, "")
-        self._again(self.port.now + self.port.settings.heartbeat_interval_us)
+        self._beat_next_at(self.port.now + self.port.settings.heartbeat_interval_us)
 
     def coordinator_found(self) -> None:
         """The session counts from here: whoever answers now has not been heard in vain."""
@@ -135,7 +135,7 @@ class Beats:
             self.stop()
         if self.is_on and error is not Error.REBALANCE_IN_PROGRESS:
             settings = port.settings
-            self._again(
+            self._beat_next_at(
                 port.now
                 + backoff_us(
                     self.attempts,

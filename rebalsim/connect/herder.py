@@ -95,7 +95,7 @@ class Herder(Ears):
             return
         if not (yield from self._handle_completed()):
             return
-        self._mind_key()
+        self._ask_for_key()
         yield from self._run_requests()
         next_us = self.requests[0][0] if self.requests else NEVER
         if self.scheduled_us < NEVER:
@@ -138,7 +138,7 @@ class Herder(Ears):
         yield from self.runner.stop_together(tasks)
         yield from self.runner.start((), tasks, self.config, self._connector_started)
 
-    def _mind_key(self) -> None:
+    def _ask_for_key(self) -> None:
         """A leader of a sessioned cluster hands out a key for requests among workers."""
         if (
             self.group.is_leader

@@ -109,7 +109,7 @@ def _place(
 
 
 def _voice(stream: Stream, client: str, told: list[tuple[Dialect, Fact]]) -> Voice | None:
-    facts = _settled(told)
+    facts = _in_order(told)
     group = next((f.group for f in facts if f.group), "")
     if not group and not client:
         return None  # nothing tells whose it is; a client's name may be found with a coordinator
@@ -119,17 +119,17 @@ def _voice(stream: Stream, client: str, told: list[tuple[Dialect, Fact]]) -> Voi
     return voice
 
 
-def _settled(told: list[tuple[Dialect, Fact]]) -> list[Fact]:
+def _in_order(told: list[tuple[Dialect, Fact]]) -> list[Fact]:
     """The facts with messages of several lines made whole, in order."""
     order: dict[str, list[Fact]] = {}
-    settlers = {}
+    makers = {}
     for dialect, fact in told:
         order.setdefault(dialect.name, []).append(fact)
-        settlers[dialect.name] = dialect.settle
+        makers[dialect.name] = dialect.put_together
     merged: list[Fact] = []
     for name, facts in order.items():
-        settle, last = settlers[name], -1
-        for fact in settle(facts) if settle is not None else facts:
+        put_together, last = makers[name], -1
+        for fact in put_together(facts) if put_together is not None else facts:
             last = fact.place = fact.place if fact.place >= 0 else last
             merged.append(fact)
     if len(order) > 1:

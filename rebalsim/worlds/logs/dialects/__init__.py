@@ -1,7 +1,7 @@
 """What the clients and the coordinators print: a file a dialect, each of which registers itself.
 
 A dialect names the marks by which its lines are told (in the order of its file's `order`), and reads
-a record into facts. Where a message is spread over lines, or a fact follows from several, `settle`
+a record into facts. Where a message is spread over lines, or a fact follows from several, `put_together`
 makes the facts of one voice whole. Add one by adding a file.
 """
 
@@ -28,7 +28,7 @@ class Dialect:
     marks: tuple[str, ...]  # of which a line of this dialect has one
     read: Callable[[Record], Facts | None]
     order: int = 50
-    settle: Callable[[list[Fact]], list[Fact]] | None = None
+    put_together: Callable[[list[Fact]], list[Fact]] | None = None
     is_broker: bool = False
     client: str = "java"  # who prints it, as a scenario names it
     session_ms: int = 45_000  # what that client asks for, where nothing else tells

@@ -139,7 +139,7 @@ _TELLERS = (
 )
 
 
-def settle(facts: list[Fact]) -> list[Fact]:
+def put_together(facts: list[Fact]) -> list[Fact]:
     """Who leaves gives up what it held, also where no line says so."""
     held: dict[str, None] = {}
     out = []
@@ -162,5 +162,10 @@ def settle(facts: list[Fact]) -> list[Fact]:
 
 
 DIALECT = Dialect(
-    "franz-go", ("; group: ", "balanced; plan: "), read, order=60, settle=settle, client="franz-go"
+    "franz-go",
+    ("; group: ", "balanced; plan: "),
+    read,
+    order=60,
+    put_together=put_together,
+    client="franz-go",
 )

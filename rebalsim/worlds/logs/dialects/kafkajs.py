@@ -80,7 +80,7 @@ _TELLERS = (
 )
 
 
-def settle(facts: list[Fact]) -> list[Fact]:
+def put_together(facts: list[Fact]) -> list[Fact]:
     """What is given up is what was held."""
     held: tuple[str, ...] = ()
     out = []
@@ -105,7 +105,7 @@ DIALECT = Dialect(
     ("[ConsumerGroup] ", "[Runner] ", "[Consumer] S"),
     read,
     order=15,
-    settle=settle,
+    put_together=put_together,
     client="kafkajs",
     session_ms=30_000,
 )

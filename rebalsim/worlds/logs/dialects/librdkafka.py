@@ -30,7 +30,7 @@ _EPOCH = re.compile(r'response received for member id "([^"]{1,400})" with epoch
 
 
 def read(record: Record) -> Facts | None:
-    """What a line of librdkafka proves; pieces of lists and states are made whole by `settle`."""
+    """What a line of librdkafka proves; pieces of lists and states are made whole by `put_together`."""
     head = _HEAD.search(record.text)
     if head is None:
         return None
@@ -135,7 +135,7 @@ _TELLERS = {
 FACILITIES = frozenset(_TELLERS)
 
 
-def settle(facts: list[Fact]) -> list[Fact]:
+def put_together(facts: list[Fact]) -> list[Fact]:
     """Callbacks out of what was queued, listed and served; requests out of join states."""
     book = _Book()
     for fact in facts:
@@ -206,7 +206,7 @@ DIALECT = Dialect(
     ("[thrd:",),
     read,
     order=12,
-    settle=settle,
+    put_together=put_together,
     client="librdkafka",
     tells_more="debug=cgrp",
 )

@@ -48,7 +48,7 @@ def read(record: Record) -> Facts | None:
     )
 
 
-def settle(facts: list[Fact]) -> list[Fact]:
+def put_together(facts: list[Fact]) -> list[Fact]:
     """Sessions out of subscriptions and releases."""
     book = _Sessions()
     for fact in facts:
@@ -138,7 +138,7 @@ DIALECT = Dialect(
     ),
     read,
     order=70,
-    settle=settle,
+    put_together=put_together,
     client="sarama",
     session_ms=10_000,
 )
