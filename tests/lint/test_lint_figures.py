@@ -77,9 +77,7 @@ def test_the_skew_is_what_range_really_does() -> None:
             Claim(f"m{n}", c.topics, c.config.group_instance_id) for n, c in enumerate(consumers)
         ]
         given = assign({t.name: t.partitions for t in topics}, claims)
-        assert _counts(scenario, consumers) == [
-            len(given[f"m{n}"]) for n in range(len(consumers))
-        ]
+        assert _counts(scenario, consumers) == [len(given[f"m{n}"]) for n in range(len(consumers))]
 
 
 @pytest.mark.parametrize(
