@@ -28,6 +28,11 @@ BROKER = [
         "Preparing to rebalance group g in state PreparingRebalance with old generation 0 (reason: "
         f"Adding new member {M} with group instance id null).",
     ),
+    broker(
+        4_630,
+        f"Pending dynamic member with id {M} joins group g in PreparingRebalance state. Adding to "
+        "the group now.",
+    ),
     broker(7_630, "Stabilized group g generation 1 with 1 members."),
     broker(7_650, f"Assignment received from leader {M} for group g for generation 1."),
 ]
