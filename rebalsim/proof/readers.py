@@ -109,10 +109,11 @@ def _own(kind: str) -> Goods:
     return lambda code_of: [_told(code_of)[kind]]
 
 
-def _scenarios(_: Run) -> Sequence[bytes]:
+def good_scenarios() -> list[bytes]:
+    """The stock stories, and small ones of what broken files once hurt by."""
     from rebalsim.scenario.load import good_files
 
-    return good_files()
+    return [*good_files(), *_small("scenario*")]
 
 
 PLAN = """\
@@ -130,10 +131,14 @@ minimise: [partition_seconds]
 """
 
 
-def _kept(pattern: str) -> Goods:
-    """Small inputs of a real Kafka's, kept beside this file."""
+def _small(pattern: str) -> list[bytes]:
+    """Small inputs, many of them a real Kafka's, kept beside this file."""
     folder = Path(__file__).parent / "fuzz_seeds"
-    return lambda _: [path.read_bytes() for path in sorted(folder.glob(pattern))]
+    return [path.read_bytes() for path in sorted(folder.glob(pattern))]
+
+
+def _kept(pattern: str) -> Goods:
+    return lambda _: _small(pattern)
 
 
 READERS: dict[str, Reader] = {
@@ -143,7 +148,7 @@ READERS: dict[str, Reader] = {
         Reader(
             "scenario",
             "s.yaml",
-            _scenarios,
+            lambda _: good_scenarios(),
             mutated,
             (("lint", "FILE", "--advise", "off"), ("show", "FILE")),
         ),

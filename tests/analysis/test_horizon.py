@@ -1,14 +1,10 @@
 """A longer horizon never turns kept into broken, unless the story itself goes on there: over every
-metric, every comparison, stock and random stories, cut at many instants.
-
-A trace up to an instant tells nearly what a story with that horizon would have told, so one playing
-serves many horizons. Nearly: at its own horizon the simulation marks how far everybody has come, in
-the middle of batches, too. So some stories are played anew for each of their horizons.
+metric, every comparison, stock and random stories, cut at many instants. `rebalsim dev horizons` asks
+as many more as anybody likes.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -16,24 +12,15 @@ from typing import Any
 import pytest
 
 from rebalsim.analysis import Analysis, analyse
-from rebalsim.analysis.judge import (
-    judge_fact,
-    judge_run,
-    measure_budget,
-    measure_fact,
-    reference_of,
-)
-from rebalsim.domain.budget import Budget, Expectation
+from rebalsim.analysis.judge import judge_run, measure_budget, reference_of
+from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
+from rebalsim.proof.horizons import Tally, try_budgets, try_scenario, try_seed
 from rebalsim.proof.random_stories import random_story
 from rebalsim.scenario.load import load_scenario, story_of
 from rebalsim.simulation.world import play
-from rebalsim.trace import events as ev
-from rebalsim.trace.trace import Trace
 
-OPS = ("<=", "==", ">=")
-LATER_US = (1_000, 1_000_000, 10_000_000, 60_000_000)
 STOCK = (
     "crash",
     "rebalance-storm",
@@ -43,18 +30,6 @@ STOCK = (
     "connect-worker-lost",
     "streams-scale-out",
     "streams-crash",
-)
-# what the script, faults and rates do: the story goes on where one of these follows
-GOES_ON = (
-    ev.ScriptActed,
-    ev.LinkCut,
-    ev.LinkHealed,
-    ev.TopicChanged,
-    ev.BrokerChanged,
-    ev.ConsumerStarted,
-    ev.ConsumerFroze,
-    ev.ConsumerThawed,
-    ev.StopAsked,
 )
 
 
@@ -108,14 +83,14 @@ PLAYED_ANEW = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", PLAYED_ANEW)
 def test_what_was_overturned_by_another_playing_is_open_or_true(why: str) -> None:
-    hold_stories(PLAYED_ANEW[why], is_played_anew=True)
+    hold_stories(PLAYED_ANEW[why], form="anew")
 
 
-def hold_stories(seeds: tuple[int, ...], is_played_anew: bool = False) -> None:
+def hold_stories(seeds: tuple[int, ...], form: str = "runs") -> None:
     for seed in seeds:
         story = story_of(random_story(seed).encode(), f"story {seed}").check()
         for variant in story.variants:
-            hold(story.scenario(variant), Random(seed), 4, is_played_anew)
+            hold(story.scenario(variant), Random(seed), 4, form)
 
 
 # what was kept of a part of the run and then broken: where, and when each was asked
@@ -231,62 +206,20 @@ def test_what_was_once_overturned_in_a_part_of_the_run_is_open_or_true(why: str)
     seed, metric, op, part, (cut, later) = OVERTURNED_IN_PART[why]
     trace = play(story_of(random_story(seed).encode(), "s").check().scenario("as-written"))
     budget = Budget(metric, op, 0.0, "itself", **part)
-    nothing_narrowed_is_broken(analyse(trace, cut), [analyse(trace, later)], [budget])
+    value = measure_budget(analyse(trace, cut), budget).value
+    if value is not None:
+        budget = replace(budget, limit=round(value, 6))
+        outcomes = [
+            judge_run(budget, measure_budget(analyse(trace, at), budget)).outcome
+            for at in (cut, later)
+        ]
+        assert outcomes != ["pass", "fail"]
 
 
 @pytest.mark.parametrize("seed", range(300_200, 300_206))
 def test_a_longer_horizon_breaks_nothing_that_was_kept_of_a_part_of_the_run(seed: int) -> None:
-    random, story = Random(seed), story_of(random_story(seed).encode(), "s").check()
-    trace = play(story.scenario(story.variants[0]))
-    goes_on = [*instants_of(trace), trace.header.horizon_us]
-    for _ in range(3):
-        cut = random.randrange(1_000, trace.header.horizon_us)
-        end = goes_on[bisect_left(goes_on, cut)]
-        if later := [analyse(trace, at) for back in LATER_US if (at := cut + back) < end]:
-            budgets = [
-                Budget(metric, op, 0.0, "itself", **part)
-                for part in parts_of(trace, cut, random)
-                for metric in METRICS
-                for op in OPS
-            ]
-            nothing_narrowed_is_broken(analyse(trace, cut), later, budgets)
-
-
-def parts_of(trace: Trace, cut: int, random: Random) -> list[Part]:
-    """Three selections: a member, a topic, an action, a window, in any mix."""
-    actions = sorted(
-        {e.action for e in trace.events if type(e) is ev.ScriptActed and e.at_us <= cut} - {""}
-    )
-    found: list[Part] = []
-    for _ in range(3):
-        part: Part = {"until_us": random.randrange(1, cut + 1)}
-        if random.random() < 0.4:
-            part["from_us"] = random.randrange(0, part["until_us"])
-        if random.random() < 0.4:
-            part["members"] = (random.choice(sorted(trace.header.consumers)),)
-        if random.random() < 0.4:
-            part["topics"] = (random.choice(sorted(trace.header.topics)),)
-        if actions and random.random() < 0.3:
-            part["action"] = random.choice(actions)
-        found.append(part)
-    return found
-
-
-def nothing_narrowed_is_broken(
-    at_first: Analysis, later: list[Analysis], budgets: list[Budget]
-) -> None:
-    for narrowed in budgets:
-        value = measure_budget(at_first, narrowed).value
-        if value is None:
-            continue
-        budget = replace(narrowed, limit=round(value, 6))
-        if judge_run(budget, measure_budget(at_first, budget)).outcome == "pass":
-            for longer in later:
-                assert judge_run(budget, measure_budget(longer, budget)).outcome != "fail", (
-                    budget,
-                    at_first.horizon_us,
-                    longer.horizon_us,
-                )
+    story = story_of(random_story(seed).encode(), "s").check()
+    hold(story.scenario(story.variants[0]), Random(seed), 3, "parts")
 
 
 @pytest.mark.parametrize(
@@ -311,95 +244,30 @@ def test_a_relative_limit_sways_with_what_it_is_relative_to(
     assert outcomes[0] == "inconclusive", outcomes
 
 
-FACTS = (
-    "owned-by",
-    "unowned",
-    "no-rebalance",
-    "fenced",
-    "not-fenced",
-    "removed",
-    "not-removed",
-    "stable",
-    "empty",
-    "gone",
-)
-
-
 @pytest.mark.parametrize("seed", range(320_009, 320_025))
 def test_a_longer_horizon_breaks_no_fact_that_held(seed: int) -> None:
-    random, story = Random(seed), story_of(random_story(seed).encode(), "s").check()
-    trace = play(story.scenario(story.variants[0]))
-    goes_on = [*instants_of(trace), trace.header.horizon_us]
-    for _ in range(4):
-        cut = random.randrange(1_000, trace.header.horizon_us)
-        end = goes_on[bisect_left(goes_on, cut)]
-        at_first = analyse(trace, cut)
-        later = [analyse(trace, at) for back in LATER_US if (at := cut + back) < end]
-        for fact in [fact_of(trace, cut, random) for _ in range(20)]:
-            if judge_fact(measure_fact(at_first, fact)).outcome == "pass":
-                for longer in later:
-                    assert judge_fact(measure_fact(longer, fact)).outcome != "fail", (fact, cut)
+    story = story_of(random_story(seed).encode(), "s").check()
+    hold(story.scenario(story.variants[0]), Random(seed), 4, "facts")
 
 
-def fact_of(trace: Trace, cut: int, random: Random) -> Expectation:
-    kind = random.choice(FACTS)
-    member = random.choice(sorted(trace.header.consumers))
-    moments: list[int | None] = [None, None]
-    if random.random() < 0.8:
-        moments = sorted(random.randrange(0, cut + 1) for _ in range(2))  # type: ignore[assignment]
-        if random.random() < 0.5:
-            moments[random.randrange(2)] = None
-    if kind in ("owned-by", "unowned"):
-        topic = random.choice(sorted(trace.header.topics))
-        number = random.randrange(max(1, trace.header.topics[topic].partitions))
-        owner = member if kind == "owned-by" else ""
-        return Expectation(kind, f"{topic}-{number}", owner, "", *moments)
-    subject = "" if kind in ("stable", "empty", "no-rebalance") else member
-    return Expectation(kind, subject, "", "", *moments)
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(330_000, 330_004))
+def test_a_longer_horizon_breaks_no_relative_limit_that_was_kept(seed: int) -> None:
+    tally = Tally()
+    try_seed(seed, "relative", tally)
+    assert not tally.overturned, tally.overturned[0]
 
 
-def hold(scenario: Scenario, random: Random, cuts: int, is_played_anew: bool = False) -> None:
-    trace = play(scenario)
-
-    def observed(until_us: int) -> Analysis:
-        if is_played_anew:
-            return analyse(play(replace(scenario, horizon_us=until_us)))
-        return analyse(trace, until_us)
-
-    goes_on = instants_of(trace)
-    wanted = [random.randrange(1, scenario.horizon_us) for _ in range(cuts)]
-    wanted += [at + random.choice(LATER_US) for at in random.sample(goes_on, min(2, len(goes_on)))]
-    for cut in wanted:
-        place = bisect_left(goes_on, cut)
-        end = goes_on[place] if place < len(goes_on) else scenario.horizon_us
-        later = [observed(at) for back in LATER_US if (at := cut + back) < end]
-        if later and cut < scenario.horizon_us:
-            nothing_kept_is_broken(observed(cut), later)
+def hold(scenario: Scenario, random: Random, cuts: int, form: str = "runs") -> None:
+    tally = Tally()
+    try_scenario(scenario, form, random, cuts, tally)
+    assert not tally.overturned, tally.overturned[0]
 
 
 def nothing_kept_is_broken(at_first: Analysis, later: list[Analysis]) -> None:
-    for metric in METRICS:
-        for op in OPS:
-            budget = Budget(metric, op, 0.0, f"{metric} {op} itself")
-            value = measure_budget(at_first, budget).value
-            if value is None:
-                continue
-            budget = replace(budget, limit=round(value, 6))
-            if judge_run(budget, measure_budget(at_first, budget)).outcome != "pass":
-                continue
-            for longer in later:
-                found = measure_budget(longer, budget)
-                if found.value is not None:
-                    assert judge_run(budget, found).outcome != "fail", (
-                        f"{metric} {op} {value} was kept at {at_first.horizon_us} µs and is "
-                        f"{found.value} at {longer.horizon_us} µs"
-                    )
-
-
-def instants_of(trace: Trace) -> list[int]:
-    acted = {e.at_us for e in trace.events if type(e) in GOES_ON}
-    steps = {at for facts in trace.header.topics.values() for at, _, _ in facts.rates or ()}
-    return sorted(acted | steps)
+    tally = Tally()
+    try_budgets(at_first, later, Budget("", "", 0.0, ""), tally)
+    assert not tally.overturned, tally.overturned[0]
 
 
 def test_a_quiet_run_keeps_its_budgets() -> None:

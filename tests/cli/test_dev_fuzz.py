@@ -12,13 +12,13 @@ import pytest
 from rebalsim.cli.dev import fuzz
 from rebalsim.cli.main import code_of
 from rebalsim.proof.mutations import mutated
-from rebalsim.scenario.load import good_files
+from rebalsim.proof.readers import good_scenarios
 
 FILES = Path(__file__).parents[1] / "scenario" / "files"
 
 
 def all_goods() -> list[bytes]:
-    return [*good_files(), *(p.read_bytes() for p in sorted(FILES.glob("*.good.yaml")))]
+    return [*good_scenarios(), *(p.read_bytes() for p in sorted(FILES.glob("*.good.yaml")))]
 
 
 @pytest.mark.long
@@ -42,7 +42,7 @@ def test_the_command_says_how_it_went(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_file_of_a_number_can_be_seen(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert code_of(["fuzz", "--print", "5"]) == 0
-    assert capsysbinary.readouterr().out == mutated(good_files(), 1, 5)
+    assert capsysbinary.readouterr().out == mutated(good_scenarios(), 1, 5)
 
 
 class Hanging:

@@ -83,11 +83,11 @@ def command(
     run on what loads. Exit 1 where one fails, with its number.
     """
     from rebalsim.proof.mutations import mutated
-    from rebalsim.scenario.load import good_files
+    from rebalsim.proof.readers import good_scenarios
 
     if readers:
         return _read_all(readers, seed, first, count, shown)
-    goods = [path.read_bytes() for path in files] or good_files()
+    goods = [path.read_bytes() for path in files] or good_scenarios()
     if shown is not None:
         click.echo(mutated(goods, seed, shown), nl=False)
         return exits.WITHIN

@@ -28,6 +28,10 @@ DEV: Commands = {
             "rebalsim.cli.dev.seeds",
             "Play random stories with random faults, and hold them to what must be true of any.",
         ),
+        "horizons": (
+            "rebalsim.cli.dev.horizons",
+            "Lengthen horizons: what is kept at one must not be broken at a later one.",
+        ),
         "fuzz": (
             "rebalsim.cli.dev.fuzz",
             "Break files by the thousand and hold their readers to their word.",
