@@ -64,7 +64,6 @@ FACTS = (
 )
 OF_NOBODY = ("stable", "empty", "no-rebalance")
 A_CUT_S_FACTS = 60
-CUTS = 4  # a story's horizons, besides those shortly after what it does
 # what the script, faults and rates do: the story goes on where one of these follows
 GOES_ON = (
     ev.ScriptActed,
@@ -106,32 +105,32 @@ class Tally:
         self.overturned += [Overturned(what, cut_us, at) for at in broken]
 
 
-def try_seed(seed: int, form: str, tally: Tally) -> None:
+def try_seed(seed: int, form: str, cuts: int, tally: Tally) -> None:
     """The random story of this seed."""
     text, chance = random_story(seed), Random(seed)
     if form != "relative":
         story = story_of(text.encode(), f"story {seed}").check()
         for variant in story.variants:
-            try_scenario(story.scenario(variant), form, chance, CUTS, tally)
+            try_scenario(story.scenario(variant), form, chance, cuts, tally)
         return
     text = text.replace("replay: as-written", "replay: [eager, cooperative]")
     try:
         story = story_of(text.encode(), f"story {seed}").check()
     except ProblemsError:
         return  # a client that knows no cooperative assignor
-    try_relative(story.scenario("eager"), story.scenario("cooperative"), chance, CUTS, tally)
+    try_relative(story.scenario("eager"), story.scenario("cooperative"), chance, cuts, tally)
 
 
-def try_stock(name: str, form: str, seed: int, tally: Tally) -> None:
+def try_stock(name: str, form: str, seed: int, cuts: int, tally: Tally) -> None:
     """A stock story, played with this seed."""
     story = load_scenario(name).with_overrides([("seed", seed)])
     chance = Random(f"{name} {seed}")
     scenarios = [story.scenario(variant) for variant in story.variants]
     if form != "relative":
         for scenario in scenarios:
-            try_scenario(scenario, form, chance, CUTS, tally)
+            try_scenario(scenario, form, chance, cuts, tally)
     elif len(scenarios) > 1:
-        try_relative(scenarios[0], scenarios[1], chance, CUTS, tally)
+        try_relative(scenarios[0], scenarios[1], chance, cuts, tally)
 
 
 def try_scenario(scenario: Scenario, form: str, chance: Random, cuts: int, tally: Tally) -> None:
@@ -174,7 +173,7 @@ def cuts_of(
         place = bisect_left(goes_on, cut)
         end = goes_on[place] if place < len(goes_on) else horizon_us
         later = [at for back in (*LATER_US, FAR_US) if (at := cut + back) < end]
-        if later:
+        if later and cut > 0:  # a group that begins settled has a past
             yield cut, later
 
 

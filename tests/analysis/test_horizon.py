@@ -254,7 +254,7 @@ def test_a_longer_horizon_breaks_no_fact_that_held(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(330_000, 330_004))
 def test_a_longer_horizon_breaks_no_relative_limit_that_was_kept(seed: int) -> None:
     tally = Tally()
-    try_seed(seed, "relative", tally)
+    try_seed(seed, "relative", 4, tally)
     assert not tally.overturned, tally.overturned[0]
 
 

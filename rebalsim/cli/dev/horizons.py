@@ -11,7 +11,7 @@ import click
 from rebalsim.cli import exits
 
 if TYPE_CHECKING:
-    from rebalsim.proof.horizons import Overturned
+    from rebalsim.proof.horizons import Overturned, Tally
 
 
 @click.command("horizons", epilog="Example: rebalsim dev horizons --form parts --from 5000")
@@ -43,7 +43,17 @@ if TYPE_CHECKING:
     metavar="N",
     help="How many seeds.",
 )
-def command(forms: tuple[str, ...], stock: bool, only: str, first: int, count: int) -> int:
+@click.option(
+    "--cuts",
+    type=click.IntRange(1, 10_000),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="At how many instants each is cut, besides those shortly after what it does.",
+)
+def command(
+    forms: tuple[str, ...], stock: bool, only: str, first: int, count: int, cuts: int
+) -> int:
     """Hold verdicts to their word: a longer horizon never turns kept into broken, unless the story
     itself goes on there.
 
@@ -58,15 +68,15 @@ def command(forms: tuple[str, ...], stock: bool, only: str, first: int, count: i
     seeds = range(first, first + count)
     code = exits.WITHIN
     for form in forms or FORMS:
-        if not _holds(form, _stock_names(only) if stock else [""], seeds):
+        if not _holds(form, _stock_names(only) if stock else [""], seeds, cuts):
             code = exits.BUG
     return code
 
 
-def _holds(form: str, names: list[str], seeds: range) -> bool:
+def _holds(form: str, names: list[str], seeds: range, cuts: int) -> bool:
     """One form over all the stories (an empty name: the random one of the seed), and its line."""
     from rebalsim.cli.progress import progress
-    from rebalsim.proof.horizons import FORMS, Tally, try_seed, try_stock
+    from rebalsim.proof.horizons import FORMS, Tally
     from rebalsim.words.lists import plural
 
     tally, stories, began = Tally(), 0, time.monotonic()
@@ -75,7 +85,7 @@ def _holds(form: str, names: list[str], seeds: range) -> bool:
             for seed in seeds:
                 for name in names:
                     known = len(tally.overturned)
-                    try_stock(name, form, seed, tally) if name else try_seed(seed, form, tally)
+                    _try(name, form, seed, cuts, tally)
                     stories += 1
                     _tell(tally.overturned[known:], f"{name}, seed {seed}" if name else str(seed))
                     step()
@@ -88,6 +98,15 @@ def _holds(form: str, names: list[str], seeds: range) -> bool:
             f"{time.monotonic() - began:.0f} s."
         )
     return not tally.overturned
+
+
+def _try(name: str, form: str, seed: int, cuts: int, tally: Tally) -> None:
+    from rebalsim.proof.horizons import try_seed, try_stock
+
+    if name:
+        try_stock(name, form, seed, cuts, tally)
+    else:
+        try_seed(seed, form, cuts, tally)
 
 
 def _tell(overturned: Sequence[Overturned], of_what: str) -> None:
