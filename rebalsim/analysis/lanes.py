@@ -4,7 +4,7 @@ once (`like`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Holding, Lane, Pause, Segment
@@ -81,11 +81,17 @@ def _segments(
                     )
                 )
         at = max(at, pause.ended_us)
+    return (*segments, *_after(at, held, stood, horizon_us))
+
+
+def _after(
+    at: int, held: tuple[Holding, ...], stood: tuple[Pause, ...], horizon_us: int
+) -> Iterator[Segment]:
+    """What comes behind the last pause."""
     if at < horizon_us:
         last = held[-1].consumer if held else stood[-1].owner_after
         until = max(at, max((h.ended_us for h in held), default=horizon_us))
         if until > at:
-            segments.append(Segment(BarPiece.CONSUMING, at, until, last))
+            yield Segment(BarPiece.CONSUMING, at, until, last)
         if until < horizon_us:
-            segments.append(Segment(BarPiece.UNOWNED, until, horizon_us))
-    return tuple(segments)
+            yield Segment(BarPiece.UNOWNED, until, horizon_us)

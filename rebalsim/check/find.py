@@ -118,6 +118,18 @@ def find_files(paths: Iterable[str]) -> Found:
     return Found(tuple(files), tuple(plans))
 
 
+def _matching(pattern: str) -> list[str]:
+    """What a pattern matches; `**` enters no folder that a walk would not enter."""
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (it may be absolute)
+    if "**" not in pattern:
+        return found
+    return [
+        one
+        for one in found
+        if not any(p.is_symlink() or p.name in _NOT_ENTERED for p in Path(one).parents)
+    ]
+
+
 def _meant(name: str) -> list[tuple[str, bool]]:
     """The paths, and whether each was named outright rather than found."""
     if not name:
@@ -133,13 +145,7 @@ def _meant(name: str) -> list[tuple[str, bool]]:
             return [(name, True)]
     except (OSError, ValueError):
         return [(name, True)]
-    found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
-    matched = [
-        one
-        for one in found
-        if "**" not in name
-        or not any(p.is_symlink() or p.name in _NOT_ENTERED for p in Path(one).parents)
-    ]
+    matched = _matching(name)
     if not matched:
         raise InputError(f"{name}: matches no file — check the pattern, or name a folder")
     return [

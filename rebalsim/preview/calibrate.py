@@ -114,26 +114,23 @@ def _ranges(made: Understood, plays: list[Play], story: Story) -> Iterator[Range
     def each(paths: list[str], values: tuple[str, ...]) -> list[list[str]]:
         return [[f"{path}={value}" for path in paths] for value in values] if paths else []
 
-    if "partitions" in asked:
-        paths = [f"topics.{t}.partitions" for t in topics]
-        yield "partitions", "3", "48", each(paths, ("3", "48"))
-    if "rate" in asked:
-        yield (
-            "rate",
-            "10/s",
-            "2,000/s",
-            each([f"topics.{t}.rate" for t in topics], ("10/s", "2000/s")),
-        )
-    if "handler_time" in asked:
-        paths = [f"{b}.handler.per_record" for b in blocks]
-        yield "handler_time", "0.1 ms", "50 ms", each(paths, ("100us", "50ms"))
-    if "start_time" in asked:
-        paths = [f"{b}.life.start" for b in (*blocks, *workers)]
-        yield "start_time", "2 s", "60 s", each(paths, ("2s", "60s"))
-    paths = [f"{b}.life.stop" for b in (*blocks, *workers)]
-    yield "shutdown", "closes", "is killed", each(paths, ("90s",))
-    if "kafka_version" in asked:
-        yield "kafka_version", "2.8", "4.3", each(["kafka"], ('"2.8"',))
+    everybody = [*blocks, *workers]
+    for word, low, high, values, paths in (
+        ("partitions", "3", "48", ("3", "48"), [f"topics.{t}.partitions" for t in topics]),
+        ("rate", "10/s", "2,000/s", ("10/s", "2000/s"), [f"topics.{t}.rate" for t in topics]),
+        (
+            "handler_time",
+            "0.1 ms",
+            "50 ms",
+            ("100us", "50ms"),
+            [f"{b}.handler.per_record" for b in blocks],
+        ),
+        ("start_time", "2 s", "60 s", ("2s", "60s"), [f"{b}.life.start" for b in everybody]),
+        ("shutdown", "closes", "is killed", ("90s",), [f"{b}.life.stop" for b in everybody]),
+        ("kafka_version", "2.8", "4.3", ('"2.8"',), ["kafka"]),
+    ):
+        if word in asked or word == "shutdown":
+            yield word, low, high, each(paths, values)
     if "members_per_pod" in asked or "replicas" in asked:
         yield from _more_members(plays, "replicas" if "replicas" in asked else "members_per_pod")
 

@@ -328,20 +328,21 @@ def _by_cause(v: VariantReport) -> dict[tuple[str, str], dict[str, int]]:
 # ------------------------------------------------------------------------------------- how sure it is
 
 
+def _range_told(v: VariantReport, seeds: int) -> str:
+    metric = HEADLINES_OF_TASKS[0] if v.analysis.worker_groups else "longest_pause"
+    values = v.by_seed.values.get(metric, ())[:seeds]
+    low, high = figures.say(metric, min(values)), figures.say(metric, max(values))
+    said = high if low == high else f"between {low} and {high}"
+    return f"Over {seeds} seeds the {figures.title_of(metric)} is {said}."
+
+
 def _certainty(report: Report, chosen: Choice) -> str:
     """In how many seeds it is so."""
     seeds = min((len(v.by_seed.seeds) for v in report.variants), default=0)
     if seeds < 2:
         return ""
     if len(report.variants) == 1:
-        is_of_tasks = bool(report.variants[0].analysis.worker_groups)
-        metric = HEADLINES_OF_TASKS[0] if is_of_tasks else "longest_pause"
-        values = report.variants[0].by_seed.values.get(metric, ())[:seeds]
-        low, high = min(values), max(values)
-        said = figures.say(metric, high)
-        if figures.say(metric, low) != said:
-            said = f"between {figures.say(metric, low)} and {said}"
-        return f"Over {seeds} seeds the {figures.title_of(metric)} is {said}."
+        return _range_told(report.variants[0], seeds)
     if not chosen.by or chosen.by == "budgets":
         return ""
     reached = [v.by_seed.values[chosen.by] for v in report.variants]

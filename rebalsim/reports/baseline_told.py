@@ -15,6 +15,7 @@ from rebalsim.analysis.baseline import (
     settings_changed,
 )
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.unit import Unit
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Comparison
 from rebalsim.reports.verdict_told import say_amount
@@ -98,7 +99,7 @@ def _by(metric: str, change: Change) -> str:
     sign = "+" if by > 0 else "−"
     said = (
         say_duration(round(abs(by)))
-        if METRICS[metric].unit == "duration"
+        if METRICS[metric].unit == Unit.DURATION
         else say_amount(metric, abs(by))
     )
     part = abs(by / change.before) if change.before else 0.0
@@ -136,6 +137,15 @@ def summary_of(comparison: Comparison) -> str:
     return ", ".join(told) if told else "nothing changed"
 
 
+def _settings_told(turned: list[tuple[str, str, str]], line_of: Callable[[str], int]) -> str:
+    told = [
+        f"{key} {was} → {now}{f' (line {line})' if (line := line_of(key)) else ''}"
+        for key, was, now in turned[:MOST_SETTINGS]
+    ]
+    told += [f"{len(turned) - MOST_SETTINGS} more"] if len(turned) > MOST_SETTINGS else []
+    return ", ".join(told) if told else "its Kafka settings changed"
+
+
 def what_changed(
     before: Baseline,
     after: Baseline,
@@ -160,13 +170,7 @@ def what_changed(
     elif old.story != new.story:
         said.append("the story changed (topics, members, handlers or script)")
     if old.config and old.config != new.config:
-        turned = settings_changed(old, new)
-        told = [
-            f"{key} {was} → {now}{f' (line {line})' if (line := line_of(key)) else ''}"
-            for key, was, now in turned[:MOST_SETTINGS]
-        ]
-        told += [f"{len(turned) - MOST_SETTINGS} more"] if len(turned) > MOST_SETTINGS else []
-        said.append(", ".join(told) if told else "its Kafka settings changed")
+        said.append(_settings_told(settings_changed(old, new), line_of))
     if (old.seed, old.runs) != (new.seed, new.runs):
         said.append(f"other seeds ({_seeds(old)} → {_seeds(new)})")
     if not said and (old.metrics != new.metrics or old.phases != new.phases):

@@ -25,36 +25,17 @@ def said_of_chance(over: OverSeeds, scenario: Scenario) -> str:
             sorted(over.settled),
             "longest pause after the start",
         )
-    same = [
-        names[m]
-        for m, values in known.items()
-        if values and values[-1] - values[0] <= NEARLY * values[-1]
-    ]
-    varied = [
-        names[m]
-        for m, values in known.items()
-        if values and values[-1] - values[0] > NEARLY * values[-1]
-    ]
-    nearly = (
-        ""
-        if all(values[0] == values[-1] for m, values in known.items() if names[m] in same)
-        else "nearly "
-    )
-    parts = (
-        [
-            f"{listed(varied, len(varied))} {'differs' if _is_one(varied) else 'differ'} by chance "
-            f"({chances_in(scenario)})"
-        ]
-        if varied
-        else []
-    )
-    parts += (
-        [
-            f"{listed(same, len(same))} {'is' if _is_one(same) else 'are'} {nearly}the same under every seed"
-        ]
-        if same
-        else []
-    )
+    ends = {names[m]: (values[0], values[-1]) for m, values in known.items() if values}
+    same = [name for name, (low, high) in ends.items() if high - low <= NEARLY * high]
+    varied = [name for name in ends if name not in same]
+    parts = []
+    if varied:
+        differs = "differs" if _is_one(varied) else "differ"
+        parts.append(f"{listed(varied, len(varied))} {differs} by chance ({chances_in(scenario)})")
+    if same:
+        nearly = "nearly " if any(ends[name][0] != ends[name][1] for name in same) else ""
+        verb = "is" if _is_one(same) else "are"
+        parts.append(f"{listed(same, len(same))} {verb} {nearly}the same under every seed")
     return f"Over {len(over.seeds)} seeds {'; '.join(parts)}." if parts else ""
 
 

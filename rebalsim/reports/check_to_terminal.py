@@ -231,16 +231,11 @@ def summary_text(report: CheckReport) -> str:
         if count:
             unit = "file" if word in ("invalid", "not judged because of a bug") else "budget"
             told.append(f"{plural(count, unit)} {word}")
-    worse = (
-        sum(map(report.comparison.is_too_much, report.comparison.changes))
-        if report.comparison is not None
-        else 0
-    )
-    told += [f"{plural(worse, 'metric')} worse than the baseline allows"] if worse else []
-    still_open = (
-        sum(map(len, report.comparison.undecided.values())) if report.comparison is not None else 0
-    )
-    told += [f"{plural(still_open, 'metric')} undecided"] if still_open else []
+    if (compared := report.comparison) is not None:
+        worse = sum(map(compared.is_too_much, compared.changes))
+        told += [f"{plural(worse, 'metric')} worse than the baseline allows"] if worse else []
+        still_open = sum(map(len, compared.undecided.values()))
+        told += [f"{plural(still_open, 'metric')} undecided"] if still_open else []
     return (
         f"{plural(len(report.stories), 'scenario')}: "
         f"{', '.join(told) if told else 'nothing to judge'}."

@@ -268,10 +268,8 @@ class Canvas:
             )
         return line
 
-    def _bar(self, row: Row) -> Line:
-        """The bar's signs by runs, with owners' names written into the stretch where they begin
-        to consume, if there is room for them.
-        """
+    def _names_in(self, row: Row) -> dict[int, str]:
+        """Column → the owner's name, or as much of it as there is room for."""
         names: dict[int, str] = {}
         for column, owner in row.owners:
             start = row.codes.find(CONSUMING, column)
@@ -280,15 +278,19 @@ class Canvas:
                 len(row.codes),
             )
             whole = self._plain(safe(owner))
-            for name in (
-                whole,
-                "…" + whole[len(self.prefix) :]
-                if self.prefix and whole.startswith(self.prefix)
-                else "",
-            ):
+            is_prefixed = self.prefix and whole.startswith(self.prefix)
+            shorter = "…" + whole[len(self.prefix) :] if is_prefixed else ""
+            for name in (whole, shorter):
                 if name and start >= 0 and end - start >= len(name) + 2:
                     names[start] = name
                     break
+        return names
+
+    def _bar(self, row: Row) -> Line:
+        """The bar's signs by runs, with owners' names written into the stretch where they begin
+        to consume, if there is room for them.
+        """
+        names = self._names_in(row)
         bar = Line()
         begins = {
             self.window.column(p.started_us)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.metrics import METRICS, OF_WORKERS, Metric
+from rebalsim.domain.unit import Unit
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
 
@@ -77,7 +78,7 @@ def _own(report: Report) -> Iterable[Family]:
 def _unit(metric: Metric) -> tuple[str, float]:
     if metric.unit.is_time:
         return "seconds", 1 / SECOND
-    return ("ratio", 1.0) if metric.unit == "share" else ("", 1.0)
+    return ("ratio", 1.0) if metric.unit == Unit.SHARE else ("", 1.0)
 
 
 def _pauses(report: Report) -> Family:
@@ -102,28 +103,25 @@ def _pauses(report: Report) -> Family:
     return family
 
 
+def _bean(kafka: str) -> str:
+    """The JMX bean that has a client's metric of this name, as the exporter spells it."""
+    if kafka in _OF_WORKERS:
+        is_coordinators = kafka.startswith("assigned-")
+        return f"connect_connect_{'coordinator' if is_coordinators else 'worker_rebalance'}_metrics"
+    if kafka in _FETCHER:
+        return "consumer_consumer_fetch_manager_metrics"
+    return f"consumer_consumer_{'' if kafka in _CONSUMER else 'coordinator_'}metrics"
+
+
 def _clients(report: Report) -> Iterable[Family]:
     """One family a client metric; totals are counters, as Kafka's are."""
     for metric in METRICS.values():
         kafka = metric.kafka_name
         if not kafka:
             continue
-        bean = (
-            "connect_connect_coordinator_metrics"
-            if kafka.startswith("assigned-") and kafka in _OF_WORKERS
-            else "connect_connect_worker_rebalance_metrics"
-            if kafka in _OF_WORKERS
-            else "consumer_consumer_fetch_manager_metrics"
-            if kafka in _FETCHER
-            else "consumer_consumer_metrics"
-            if kafka in _CONSUMER
-            else "consumer_consumer_coordinator_metrics"
-        )
-        name, is_total = (
-            f"kafka_{bean}_{kafka.replace('-', '_')}",
-            kafka.endswith("-total"),
-        )
-        factor = 1.0 if metric.unit != "duration" else 1 / SECOND if "seconds" in kafka else 1 / MS
+        name, is_total = f"kafka_{_bean(kafka)}_{kafka.replace('-', '_')}", kafka.endswith("-total")
+        is_time = metric.unit == Unit.DURATION
+        factor = 1.0 if not is_time else 1 / SECOND if "seconds" in kafka else 1 / MS
         family = Family(
             name.removesuffix("_total") if is_total else name,
             "counter" if is_total else "gauge",

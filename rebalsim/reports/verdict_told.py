@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.unit import Unit
 from rebalsim.domain.verdict import Measured, Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
@@ -22,7 +23,7 @@ def say_amount(metric: str, value: float | None, beside: float | None = None) ->
         return said
     if METRICS[metric].unit.is_time:
         return f"{value / SECOND:,.6f}".rstrip("0").rstrip(".") + " s"
-    return f"{100 * value:.6g} %" if METRICS[metric].unit == "share" else f"{value:.9g}"
+    return f"{100 * value:.6g} %" if METRICS[metric].unit == Unit.SHARE else f"{value:.9g}"
 
 
 def say_headroom(checked: Checked) -> str:

@@ -89,6 +89,19 @@ class AnyScalar(FileKind):
         return {"type": ["string", "number", "boolean"]}
 
 
+def _choice_of_numbers(node: Node) -> list[int | float]:
+    """Those of `{choice: [1, 2]}`; none where it is something else."""
+    choice = node.entries.get("choice") if isinstance(node, Mapping) else None
+    if not isinstance(choice, Sequence) or not isinstance(node, Mapping) or len(node.entries) > 1:
+        return []
+    numbers = [
+        item.value
+        for item in choice.items
+        if isinstance(item, Scalar) and isinstance(item.value, (int, float))
+    ]
+    return numbers if len(numbers) == len(choice.items) else []
+
+
 class _Sample(FileKind):
     """Numbers as a range or a choice; durations as anything a scenario can draw from. (draw,
     kind, is whole).
@@ -99,43 +112,20 @@ class _Sample(FileKind):
 
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Scalar) and (found := _RANGE.fullmatch(node.text)):
-            ends = [amount_of(found["low"], ""), amount_of(found["high"], "")]
-            if (
-                ends[0]
-                and ends[1]
-                and ends[0].kind == ends[1].kind == "number"
-                and ends[0].unit == ends[1].unit
-            ):
-                if ends[0].number > ends[1].number:
+            low, high = amount_of(found["low"], ""), amount_of(found["high"], "")
+            if low and high and low.kind == high.kind == "number" and low.unit == high.unit:
+                if low.number > high.number:
                     return self.wrong(
                         node,
                         out,
                         f"{shown(node)} ends before it begins — write "
                         f"{found['high']}..{found['low']}",
                     )
-                return (
-                    Draw("uniform", ends[0].number, ends[1].number),
-                    "number",
-                    "." not in found["low"] + found["high"].replace("..", ""),
-                    ends[0].unit,
-                )
-        if (
-            isinstance(node, Mapping)
-            and list(node.entries) == ["choice"]
-            and isinstance(choice := node.entries["choice"], Sequence)
-        ):
-            numbers = [
-                item.value
-                for item in choice.items
-                if isinstance(item, Scalar) and isinstance(item.value, (int, float))
-            ]
-            if numbers and len(numbers) == len(choice.items):
-                return (
-                    Draw("choice", values=tuple(map(float, numbers))),
-                    "number",
-                    all(isinstance(n, int) for n in numbers),
-                    "",
-                )
+                is_whole = "." not in found["low"] + found["high"].replace("..", "")
+                return Draw("uniform", low.number, high.number), "number", is_whole, low.unit
+        if numbers := _choice_of_numbers(node):
+            is_whole = all(isinstance(n, int) for n in numbers)
+            return Draw("choice", values=tuple(map(float, numbers))), "number", is_whole, ""
         draw = self._DRAW.read(node, out)
         return BAD if draw is BAD else (draw, "duration", False, "")
 

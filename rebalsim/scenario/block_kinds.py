@@ -235,16 +235,7 @@ class Section(Kind):
             defs[self.name] = {}  # a section that refers to itself finds this and ends
             properties: dict[str, Schema] = {}
             for key, f in self.by_key.items():
-                described: Schema = dict(f.kind.schema(defs))
-                text = f.doc if key == f.name else f"The same as {f.name}."
-                if f.name in self.can_unset:
-                    described = {"anyOf": [described, {"type": "null"}]}
-                if "$ref" in described:
-                    described = {"allOf": [described]}
-                described["description"] = text + (" (Kafka's own key.)" if f.kafka else "")
-                if f.default:
-                    described["default"] = f.default
-                properties[key] = described
+                properties[key] = self._described(key, f, defs)
             for key, why in self.ignored.items():
                 properties[key] = {"description": f"Kafka's, but {why}.", "deprecated": True}
             block: Schema = {
@@ -267,6 +258,18 @@ class Section(Kind):
                 block["oneOf"] = [{"required": [n]} for n in self.exactly_one]
             defs[self.name] = self._with_shorthand(block, defs)
         return {"$ref": f"#/$defs/{self.name.replace(' ', '%20')}"}
+
+    def _described(self, key: str, f: Field, defs: dict[str, Schema]) -> Schema:
+        described: Schema = dict(f.kind.schema(defs))
+        text = f.doc if key == f.name else f"The same as {f.name}."
+        if f.name in self.can_unset:
+            described = {"anyOf": [described, {"type": "null"}]}
+        if "$ref" in described:
+            described = {"allOf": [described]}
+        described["description"] = text + (" (Kafka's own key.)" if f.kafka else "")
+        if f.default:
+            described["default"] = f.default
+        return described
 
     def shorthand_keys(self) -> tuple[str, ...]:
         if not self.shorthand:

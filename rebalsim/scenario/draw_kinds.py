@@ -238,13 +238,14 @@ def draw_of(text: str) -> Draw | str:
         made = Draw("uniform", low, high)
     else:
         return q.why_no_duration(text)
-    if isinstance(made, Draw) and found["share"]:
-        tail = q.duration(found["tail"])
-        share = float(found["share"]) / 100
-        if tail is None or share > 1:
-            return f"'{text}' has no tail to speak of — write e.g. 2ms, 1% up to 40ms"
-        made = Draw(made.shape, made.a, made.b, made.values, share, tail)
-    return made
+    return _with_tail(made, found, text) if isinstance(made, Draw) and found["share"] else made
+
+
+def _with_tail(made: Draw, found: re.Match[str], text: str) -> Draw | str:
+    tail, share = q.duration(found["tail"]), float(found["share"]) / 100
+    if tail is None or share > 1:
+        return f"'{text}' has no tail to speak of — write e.g. 2ms, 1% up to 40ms"
+    return Draw(made.shape, made.a, made.b, made.values, share, tail)
 
 
 def say_draw(draw: Draw) -> str:

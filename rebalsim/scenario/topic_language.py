@@ -105,26 +105,29 @@ class RateKind(Kind):
 
     def _read(self, node: Node, out: Problems) -> Any:
         if isinstance(node, Sequence):
-            steps = [RATE_STEP.read(item, out) for item in node.items]
-            if not steps:
-                return self.wrong(node, out, f"The list is empty — write {self.says}")
-            if any(s is BAD or s.is_bad for s in steps):
-                return BAD
-            for before, after in pairwise(steps):
-                if after.get("at") <= before.get("at"):
-                    return self.wrong(
-                        after.at["at"],
-                        out,
-                        f"{shown(after.at['at'])} is not after the step before — put the steps "
-                        "in order of time",
-                    )
-            return tuple((s.get("at"), s.get("rate"), s.get("ramp", False)) for s in steps)
+            return self._steps(node, out)
         if isinstance(node, Mapping):
             block = DAILY_BLOCK.read(node, out)
             daily = BAD if block is BAD else block.get("daily", BAD)
             return BAD if daily is BAD or daily.is_bad or block.is_bad else daily
         found = RATE_KIND.read(node, out)
         return BAD if found is BAD else ((0, found, False),)
+
+    def _steps(self, node: Sequence, out: Problems) -> Any:
+        steps = [RATE_STEP.read(item, out) for item in node.items]
+        if not steps:
+            return self.wrong(node, out, f"The list is empty — write {self.says}")
+        if any(s is BAD or s.is_bad for s in steps):
+            return BAD
+        for before, after in pairwise(steps):
+            if after.get("at") <= before.get("at"):
+                return self.wrong(
+                    after.at["at"],
+                    out,
+                    f"{shown(after.at['at'])} is not after the step before — put the steps in "
+                    "order of time",
+                )
+        return tuple((s.get("at"), s.get("rate"), s.get("ramp", False)) for s in steps)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return {

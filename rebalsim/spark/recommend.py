@@ -200,6 +200,20 @@ def seeds_for(story: Story, variants: tuple[str, ...]) -> int:
     )
 
 
+_Found = tuple[tuple[int, float], float, int, str, tuple[Turn, ...]]
+
+
+def _alternatives(found: list[_Found]) -> list[_Found]:
+    """The first few; one that does all that a smaller one does, and more, is no alternative to it."""
+    best: list[_Found] = []
+    for choice in found:
+        if not any(all(turn in choice[4] for turn in smaller[4]) for smaller in best):
+            best.append(choice)
+        if len(best) == 5:
+            break
+    return best
+
+
 def choices(
     asker: Any, story: Story, over: tuple[str, ...], variants: tuple[str, ...]
 ) -> list[Choice]:
@@ -212,7 +226,7 @@ def choices(
         f"ORDER BY objective_1, point, variant LIMIT {MOST_POINTS * 2}"
     ).collect()
     current = {_column(name): ladder(story, variants[0], name)[1] for name in over}
-    found: list[tuple[tuple[int, float], float, int, str, tuple[Turn, ...]]] = []
+    found: list[_Found] = []
     for row in rows:
         labels = asker._names.labels(row["point"])
         turns = [
@@ -233,13 +247,7 @@ def choices(
             )
         )
     found.sort(key=lambda f: (f[0], f[1], f[2], f[3]))
-    # A choice that does all that a smaller one does, and more, is no alternative to it.
-    best: list[tuple[tuple[int, float], float, int, str, tuple[Turn, ...]]] = []
-    for choice in found:
-        if not any(all(turn in choice[4] for turn in smaller[4]) for smaller in best):
-            best.append(choice)
-        if len(best) == 5:
-            break
+    best = _alternatives(found)
     if not best:
         return []
     wanted = " OR ".join(

@@ -444,28 +444,29 @@ def _check_conversation(conversation: Any) -> None:
     if type(steps) is not list:
         raise _Malformed('"steps" is missing or no list')
     for number, line in enumerate(steps, 1):
-        where = f"step {number}: "
-        if type(line) is not dict:
-            raise _Malformed(f"{where}is not a JSON object")
-        _check(line, where, {"t": _duration})
-        if "do" in line:
-            form = _FORMS.get(line["do"]) if type(line["do"]) is str else None
-            if form is None:
-                raise _Malformed(
-                    f'{where}"do" is {json.dumps(line["do"])[:80]} — a request is one of '
-                    f"{', '.join(_FORMS)}"
-                )
-            _check(line, where, {"id": _whole, **form})
-        elif "reply" in line:
-            _check(line, where, {"reply": _whole, "error": _text})
-            if "member" in line:
-                _check(line, where, {"member": _text})
-        elif "state" in line:
-            _check(line, where, {"members": _texts})
-        elif "timer" not in line:
+        _check_line(line, f"step {number}: ")
+
+
+def _check_line(line: Any, where: str) -> None:
+    if type(line) is not dict:
+        raise _Malformed(f"{where}is not a JSON object")
+    _check(line, where, {"t": _duration})
+    if "do" in line:
+        form = _FORMS.get(line["do"]) if type(line["do"]) is str else None
+        if form is None:
             raise _Malformed(
-                f'{where}is no request ("do"), no answer ("reply") and no state ("state")'
+                f'{where}"do" is {json.dumps(line["do"])[:80]} — a request is one of '
+                f"{', '.join(_FORMS)}"
             )
+        _check(line, where, {"id": _whole, **form})
+    elif "reply" in line:
+        _check(line, where, {"reply": _whole, "error": _text})
+        if "member" in line:
+            _check(line, where, {"member": _text})
+    elif "state" in line:
+        _check(line, where, {"members": _texts})
+    elif "timer" not in line:
+        raise _Malformed(f'{where}is no request ("do"), no answer ("reply") and no state ("state")')
 
 
 def _check(line: Line, where: str, form: dict[str, Check]) -> None:

@@ -4,6 +4,7 @@ between deliveries worth telling.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rebalsim.domain.ids import Partition
@@ -18,6 +19,16 @@ from rebalsim.trace.trace import Trace
 TOLD_MS = 50  # shorter gaps are the ordinary spacing of batches
 
 
+def _ended_by(
+    at_us: int, partitions: list[Partition], last: dict[Partition, int]
+) -> Iterator[dict[str, Any]]:
+    """The pauses that deliveries at this instant end."""
+    for partition in partitions:
+        before = last.get(partition)
+        if before is not None and at_us - before > TOLD_MS * 1000:
+            yield {"partition": str(partition), "start": before / 1000, "end": at_us / 1000}
+
+
 def prediction_of(trace: Trace) -> dict[str, Any]:
     """The prediction in the judge's form; the trace must hold every batch (wire)."""
     generations = refused = 0
@@ -28,15 +39,9 @@ def prediction_of(trace: Trace) -> dict[str, Any]:
     for event in trace.events:
         kind = type(event)
         if kind is RecordsDelivered:
-            at = event.at_us
-            for partition in event.batch:
-                if owner.get(partition) == event.consumer:
-                    before = last.get(partition)
-                    if before is not None and at - before > TOLD_MS * 1000:
-                        pauses.append(
-                            {"partition": str(partition), "start": before / 1000, "end": at / 1000}
-                        )
-                    last[partition] = at
+            mine = [p for p in event.batch if owner.get(p) == event.consumer]
+            pauses += _ended_by(event.at_us, mine, last)
+            last.update(dict.fromkeys(mine, event.at_us))
         elif kind is CallbackBegan:
             if event.callback == "assigned":
                 for partition in event.partitions:

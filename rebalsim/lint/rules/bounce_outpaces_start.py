@@ -20,7 +20,7 @@ from rebalsim.lint.facts import (
 )
 from rebalsim.lint.finding import Finding
 from rebalsim.lint.rule import Rule
-from rebalsim.lint.script_facts import of_action, place_of
+from rebalsim.lint.script_facts import deeds_of, of_action, place_of
 
 RULE = Rule(
     id="bounce-outpaces-start",
@@ -44,35 +44,23 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    for action in scenario.script:
-        deed = action.deed
-        if (
-            not isinstance(deed, RollingBounce)
-            or deed.ready_when_assigned
-            or len(deed.consumers) <= max(1, deed.max_unavailable)
-        ):
-            continue
+    for action, deed in deeds_of(scenario, RollingBounce):
         members = named(scenario, deed.consumers)
-        if not members:
+        is_at_once = len(deed.consumers) <= max(1, deed.max_unavailable)
+        if deed.ready_when_assigned or is_at_once or not members:
             continue
         start = max(mean_start_us(c) for c in members)
         dynamic = [c for c in members if not is_static(c)]
         beat = max((heartbeat_us(scenario, c) for c in dynamic), default=0)
         waited = deed.ready_after_us + deed.settle_us
         if waited < start + beat and (start or beat):
-            why = " and ".join(
-                filter(
-                    None,
-                    (
-                        f"its start takes {say(start)}" if start else "",
-                        f"the others hear of it up to {say(beat)} later" if beat else "",
-                    ),
-                )
-            )
+            why = [f"its start takes {say(start)}"] if start else []
+            why += [f"the others hear of it up to {say(beat)} later"] if beat else []
+            away = max(1, deed.max_unavailable)
             yield Finding(
                 f"the bounce goes on {say(waited) if waited else 'at once'} after a consumer was "
-                f"started, but {why}: more than {max(1, deed.max_unavailable)} "
-                f"{'is' if max(1, deed.max_unavailable) == 1 else 'are'} away at once, and "
+                f"started, but {' and '.join(why)}: more than {away} "
+                f"{'is' if away == 1 else 'are'} away at once, and "
                 "rebalances overlap — write ready_when: assigned, or "
                 f"ready_after: {say_setting(round_up(start + beat, SECOND))}",
                 place_of(action),
