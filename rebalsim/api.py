@@ -17,7 +17,8 @@ from rebalsim.analysis.selecting import selected_pauses
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import MINUTE, MS, SECOND
-from rebalsim.domain.metrics import EVERYTHING, METRICS, Metric, Selection, percentile
+from rebalsim.domain.metrics import EVERYTHING, METRICS, Metric, Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.unit import Better
 from rebalsim.reports.check_report import Checked
 from rebalsim.scenario.load import load_scenario

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from operator import gt
 from typing import Any
 
 from rebalsim.advice.advise import Asked, asked_of
-from rebalsim.advice.case import Case, both, us_of
+from rebalsim.advice.case import Case, both
 from rebalsim.advice.judging import MINDED, is_less
 from rebalsim.advice.ladders import keys_for, steps
 from rebalsim.advice.proposals import proposals
@@ -29,11 +29,11 @@ from rebalsim.advice.trial import (
     measured,
     of_action,
 )
+from rebalsim.advice.tried import Choice, Found, Key, RunSaid, Tried, percent_of
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.baseline import key_of
 from rebalsim.analysis.judge import judge_run, measure_budget
 from rebalsim.domain.budget import Budget, Level
-from rebalsim.domain.metrics import percentile, rank_of
+from rebalsim.domain.percentiles import rank_of
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario, everybody_in
 from rebalsim.domain.script import (
@@ -53,126 +53,11 @@ from rebalsim.scenario.story import Story
 
 DEFAULT_EVENTS = 800_000
 SEEDS = 20
-USUAL_PERCENT = 95.0
 MOST_NODES = 3  # changes that are gone on from, where they help but not enough
 MOST_PAIRED = 6
 ENOUGH = 5  # changes that keep the budgets, after which no pairs are tried
 FAULTS = (BrokerRestart, Crash, Cut, Delay, Failover, Freeze, Hang, Poison, Slow)
 SHIFTS_US = (-1_000_000, -500_000, 500_000, 1_000_000)
-UNMEASURED = 3.0  # how far a change turns that is no number: a script's pace, a static id
-OTHER_PROTOCOL = 4.0
-
-
-@dataclass(frozen=True, slots=True)
-class RunSaid:
-    """One run: its figures, how far beyond each budget it went (0: kept), what it cost, and the
-    places of the budgets that it leaves undecided: these are not kept either.
-    """
-
-    figures: dict[str, float]
-    beyond: tuple[float, ...]
-    events: int
-    undecided: tuple[int, ...] = ()
-
-
-Key = tuple[str, tuple[tuple[str, str], ...]]  # the variant, and what is set
-
-
-@dataclass(slots=True)
-class Tried:
-    """A change of one variant, with the runs that were played of it."""
-
-    variant: str
-    patch: Patch
-    story: Story
-    runs: dict[tuple[int, int], RunSaid] = field(default_factory=dict)  # by seed and shift
-    budgets: tuple[Budget, ...] = ()
-
-    @property
-    def key(self) -> Key:
-        return self.variant, tuple(sorted(self.patch.sets))
-
-    def beyond(self) -> tuple[float, ...]:
-        """How far beyond each budget it goes in the seeds at that budget's percentile."""
-        runs = [run.beyond for (_, shift), run in self.runs.items() if not shift]
-        return tuple(
-            percentile(sorted(values), percent_of(self.budgets[place])) or 0.0
-            for place, values in enumerate(zip(*runs))
-        )
-
-    def goes_beyond(self, budget: Budget) -> float:
-        """The same of one budget; nothing where the variant need not keep it."""
-        return self.beyond()[self.budgets.index(budget)] if budget in self.budgets else 0.0
-
-    def is_undecided(self, budget: Budget) -> bool:
-        """Whether it is not kept in the seeds at its percentile, and not broken either."""
-        place = self.budgets.index(budget)
-        runs = [run for (_, shift), run in self.runs.items() if not shift]
-        broken = sorted(place not in r.undecided and r.beyond[place] > 0 for r in runs)
-        return self.beyond()[place] > 0 and not percentile(broken, percent_of(budget))
-
-    @property
-    def score(self) -> float:
-        """How far from keeping all budgets; nought keeps them."""
-        return sum(self.beyond())
-
-    def middle(self) -> dict[str, float]:
-        """Each headline in the middle of the seeds."""
-        runs = [run.figures for (_, shift), run in self.runs.items() if not shift]
-        return {
-            name: percentile(sorted(run.get(name, 0.0) for run in runs), 50) or 0.0
-            for name in HEADLINES_OF_ADVICE
-        }
-
-    def worst(self, budget: Budget) -> float | None:
-        """What the budget is about in the seeds at its percentile; None where nothing was
-        measured.
-        """
-        key = key_of(budget)
-        runs = [run.figures for (_, shift), run in self.runs.items() if not shift]
-        return percentile(sorted(run[key] for run in runs if key in run), percent_of(budget))
-
-    @property
-    def seeds(self) -> int:
-        return sum(not shift for _, shift in self.runs)
-
-    @property
-    def size(self) -> float:
-        """How far it turns what it turns, in factors of two."""
-        turned = sum(
-            _turned(t.before, t.after) for t in self.patch.turns if not _follows(t.setting)
-        )
-        return turned + (OTHER_PROTOCOL if self.patch.variant else 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A change that keeps all budgets, firmly, with what it makes worse."""
-
-    tried: Tried
-    price: tuple[str, ...]
-    cost: float
-
-
-@dataclass(slots=True)
-class Found:
-    """What a search came to."""
-
-    as_it_is: list[Tried]
-    choices: list[Choice] = field(default_factory=list)
-    edges: list[Tried] = field(default_factory=list)  # keep the budgets only at the written moment
-    all_tried: list[Tried] = field(default_factory=list)
-    events: int = 0
-    is_spent: bool = False  # the events ran out before all was tried
-
-    def best(self) -> Tried:
-        """The nearest to keeping all budgets."""
-        return min(self.all_tried, key=lambda t: (t.score, t.size))
-
-    def least(self, budget: Budget) -> Tried:
-        """Whatever comes nearest to keeping one budget."""
-        asked = [t for t in self.all_tried if budget in t.budgets]
-        return min(asked, key=lambda t: (t.goes_beyond(budget), t.score))
 
 
 class Search:
@@ -433,11 +318,6 @@ def analysis_of(tried: Tried) -> Analysis:
     return analysis
 
 
-def percent_of(budget: Budget) -> float:
-    """How many of a hundred seeds must keep it: as the budget says, else 19 of 20."""
-    return USUAL_PERCENT if budget.percentile is None else budget.percentile
-
-
 def budgets_of(story: Story, variant: str) -> tuple[Budget, ...]:
     """The budgets that a search can judge: absolute ones, of this variant."""
     return tuple(
@@ -501,26 +381,6 @@ def _upon(one: Patch, other: Patch) -> Patch | None:
 
 def _coarse(patches: Sequence[Patch]) -> range:
     return range(0, len(patches), 2)
-
-
-def _follows(setting: str) -> bool:
-    return setting.startswith("group.consumer.min.")
-
-
-def _turned(before: str, after: str) -> float:
-    """How far from the one value to the other, in factors of two."""
-    values = []
-    for text in (before, after):
-        us = us_of(text)
-        if not us:
-            try:
-                us = int(float(text))
-            except ValueError:
-                return UNMEASURED
-        values.append(us)
-    if min(values) <= 0:
-        return UNMEASURED
-    return abs(math.log2(values[1] / values[0]))
 
 
 def _factor(name: str, more: float, less: float) -> float:

@@ -14,7 +14,8 @@ from rebalsim.analysis.judge import judge_run, measure_budget
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.mark_kind import MarkKind
-from rebalsim.domain.metrics import Selection, percentile
+from rebalsim.domain.metrics import Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.verdict import Outcome

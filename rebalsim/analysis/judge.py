@@ -23,8 +23,9 @@ from rebalsim.analysis.measure import measure
 from rebalsim.analysis.openness import sway_of, under_way, why_open
 from rebalsim.analysis.unowned import find_unowned
 from rebalsim.domain.budget import Budget, Expectation
-from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile
+from rebalsim.domain.metrics import EVERYTHING, METRICS
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.verdict import GRAVITY, Measured, Outcome, RunVerdict, Verdict
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from rebalsim.analysis.selecting import (
     selected_pauses,
 )
 from rebalsim.analysis.values import Story, Value
-from rebalsim.domain.metrics import PHASES, Selection, percentile
+from rebalsim.domain.metrics import PHASES, Selection
+from rebalsim.domain.percentiles import percentile
 
 
 def _longest(a: Findings, s: Selection) -> Value:

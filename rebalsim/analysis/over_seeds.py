@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.domain.metrics import METRICS, Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.unit import Better
 
 if TYPE_CHECKING:

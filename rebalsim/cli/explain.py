@@ -210,7 +210,8 @@ def _span(versions: list[str]) -> str:
 
 
 def _profiles() -> Entry:
-    from rebalsim.scenario.profiles import BROKERS, CLIENTS, DEFAULT_KAFKA, HABITS
+    from rebalsim.scenario.known_differences import HABITS
+    from rebalsim.scenario.profiles import BROKERS, CLIENTS, DEFAULT_KAFKA
 
     by_client: dict[str, list[str]] = {}
     for client, version in CLIENTS:

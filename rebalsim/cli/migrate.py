@@ -15,7 +15,8 @@ from rebalsim.cli import exits
 from rebalsim.cli.files import write_text
 from rebalsim.cli.options import scenario_argument
 from rebalsim.domain.alarm import AlarmKind
-from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.domain.metrics import METRICS, Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.unit import Unit
 from rebalsim.words.times import say_duration
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.metrics import METRICS, Selection, percentile
+from rebalsim.domain.metrics import METRICS, Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:

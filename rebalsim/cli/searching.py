@@ -25,7 +25,8 @@ from rebalsim.domain.instants import SECOND
 from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
-    from rebalsim.advice.search import Choice, Found, RunSaid, Search
+    from rebalsim.advice.search import Search
+    from rebalsim.advice.tried import Choice, Found, RunSaid
     from rebalsim.scenario.story import Story
 
 TRIED = "tried.jsonl"
@@ -193,7 +194,7 @@ def _known(path: Path, head: dict[str, Any], resume: bool) -> dict[str, RunSaid]
 
 
 def _run_kept(run: dict[str, Any]) -> RunSaid:
-    from rebalsim.advice.search import RunSaid
+    from rebalsim.advice.tried import RunSaid
 
     return RunSaid(
         {str(name): float(value) for name, value in run["figures"].items()},

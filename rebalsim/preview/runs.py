@@ -12,7 +12,8 @@ from rebalsim.advice.trial import cost_of
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.check.one_story import StoryJudge
 from rebalsim.domain.errors import ProblemsError
-from rebalsim.domain.metrics import Selection, percentile
+from rebalsim.domain.metrics import Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.remedy import Remedy
 from rebalsim.domain.scenario import Scenario
 from rebalsim.one_run import run_once

@@ -18,10 +18,11 @@ from rebalsim.domain.remedy import Remedy
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.causes_told import CAUSES, noun_of
-from rebalsim.reports.comparison import alike, nouns_of_lanes, reason_of, tell_one
+from rebalsim.reports.comparison import alike, nouns_of_lanes
 from rebalsim.reports.names import safe
 from rebalsim.reports.remedies_told import tell_patch
 from rebalsim.reports.report import Report, VariantReport
+from rebalsim.reports.trade_told import reason_of, tell_one
 from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration
 

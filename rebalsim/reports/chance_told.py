@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.analysis.over_seeds import NEARLY, OverSeeds
-from rebalsim.domain.metrics import percentile
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.scenario import Scenario, has_draws, is_sampled
 from rebalsim.domain.script_shift import shift_of
 from rebalsim.trace.events import ConsumerExited

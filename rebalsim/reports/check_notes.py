@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from rebalsim.analysis.over_seeds import NEARLY
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import METRICS, percentile
+from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.unit import Better
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.verdict_told import say_amount

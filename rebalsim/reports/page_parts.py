@@ -21,7 +21,6 @@ from rebalsim.reports.comparison import (
     lines_of,
     say_measured,
     tell_seeds,
-    tell_trade,
 )
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.names import safe
@@ -38,6 +37,7 @@ from rebalsim.reports.sentences import (
     together,
     worth_telling,
 )
+from rebalsim.reports.trade_told import tell_trade
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration
 

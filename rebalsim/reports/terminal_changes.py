@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rebalsim.reports import figures
-from rebalsim.reports.comparison import alike, say_measured, tell_seeds, tell_trade
+from rebalsim.reports.comparison import alike, say_measured, tell_seeds
 from rebalsim.reports.difference import Difference, difference
 from rebalsim.reports.ink import Line, table
 from rebalsim.reports.names import clip, safe
 from rebalsim.reports.report import Report
 from rebalsim.reports.terminal_page import Page
+from rebalsim.reports.trade_told import tell_trade
 from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
 

@@ -31,10 +31,11 @@ from rebalsim.domain.remedy import Remedy
 from rebalsim.domain.unit import Unit
 from rebalsim.reports.alarms_told import tell_alarm
 from rebalsim.reports.answer_told import tell_answer_first
-from rebalsim.reports.comparison import Line, lines_of, tell_trade
+from rebalsim.reports.comparison import Line, lines_of
 from rebalsim.reports.difference import PhaseChange, difference
 from rebalsim.reports.remedies_told import figures_of, tell_price
 from rebalsim.reports.report import BudgetResult, Report, Spread, VariantReport
+from rebalsim.reports.trade_told import tell_trade
 
 SCHEMA_VERSION = 1
 UNITS = {

@@ -20,7 +20,6 @@ from rebalsim.reports.comparison import (
     observed_of,
     say_measured,
     tell_seeds,
-    tell_trade,
 )
 from rebalsim.reports.difference import difference
 from rebalsim.reports.names import safe
@@ -30,6 +29,7 @@ from rebalsim.reports.remedies_told import arrows
 from rebalsim.reports.report import Report, notes_of
 from rebalsim.reports.sentences import recurring, tell_none, tell_recurring, together, worth_telling
 from rebalsim.reports.to_terminal import picture_of
+from rebalsim.reports.trade_told import tell_trade
 from rebalsim.reports.view import View
 from rebalsim.words.lists import listed
 from rebalsim.words.times import say_duration

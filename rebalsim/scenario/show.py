@@ -9,21 +9,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
-from rebalsim.domain.budget import Level
 from rebalsim.domain.consumer import Consumer, Cost
-from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import Scenario
-from rebalsim.domain.script_shift import shift_of
 from rebalsim.scenario.action_words import say_names
 from rebalsim.scenario.cluster_language import COSTS
 from rebalsim.scenario.common_language import DRAW
 from rebalsim.scenario.config_language import BROKER_CONFIG, CLASSIC_ONLY, CONFIG, CONSUMER_ONLY
 from rebalsim.scenario.connect_language import WORKER_CONFIG
-from rebalsim.scenario.document import Node
 from rebalsim.scenario.kinds import Field, Section, Written
 from rebalsim.scenario.process_language import (
     ASSIGNOR_COST,
@@ -38,37 +32,29 @@ from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.resolve_members import Parts
 from rebalsim.scenario.roster import Roster, Seat
-from rebalsim.scenario.script_words import say_deed, say_fault, say_when
+from rebalsim.scenario.show_rows import Row, in_table, origin_of, where_of, wrapped
+from rebalsim.scenario.show_timetable import judged, timetable
 from rebalsim.scenario.story import Story
 from rebalsim.scenario.topic_language import TOPIC_BLOCK
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A setting, its value, and where that came from."""
-
-    name: str
-    value: str
-    origin: str
 
 
 def show_lines(story: Story, variant: str = "", width: int = 80) -> list[str]:
     """The story in one variant (the first, if none is named), and what the others change."""
     name = variant or story.variants[0]
     scenario, resolver = story.scenario(name), story.resolver(name)
-    out = [*_head(story, scenario, width), "", "Script", *_timetable(scenario, resolver, width)]
+    out = [*_head(story, scenario, width), "", "Script", *timetable(scenario, resolver, width)]
     if scenario.budgets or scenario.expectations:
-        out += ["", "Budgets and expectations", *_judged(scenario, width)]
+        out += ["", "Budgets and expectations", *judged(scenario, width)]
     if scenario.notes:
-        notes = [line for note in scenario.notes for line in _wrapped(note, width, "  ")]
+        notes = [line for note in scenario.notes for line in wrapped(note, width, "  ")]
         out += ["", "Notes", *notes]
     if scenario.topics:
-        out += ["", "Topics", *_table(_topic_rows(resolver, scenario), width)]
+        out += ["", "Topics", *in_table(_topic_rows(resolver, scenario), width)]
     for roster in resolver.rosters.values():
         out += ["", *_group_lines(resolver, roster, scenario, width)]
     if scenario.connect:
-        out += ["", "Connectors", *_table(_connector_rows(resolver, scenario), width)]
-    out += ["", "Cluster", *_table(_cluster_rows(resolver, scenario), width)]
+        out += ["", "Connectors", *in_table(_connector_rows(resolver, scenario), width)]
+    out += ["", "Cluster", *in_table(_cluster_rows(resolver, scenario), width)]
     if not variant:
         for other in story.variants[1:]:
             out += ["", *_difference(story, name, other, width)]
@@ -91,44 +77,12 @@ def _head(story: Story, scenario: Scenario, width: int) -> list[str]:
     ]
     return [
         *lines,
-        *_wrapped(f"Variants: {', '.join(story.heading(v) for v in story.variants)}", width, ""),
+        *wrapped(f"Variants: {', '.join(story.heading(v) for v in story.variants)}", width, ""),
         f"Shown: {scenario.heading}",
     ]
 
 
-def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
-    ) or [indent]
-
-
-def _table(rows: Iterable[Row], width: int, indent: str = "  ") -> list[str]:
-    """Name, value and origin in columns; what does not fit goes on below."""
-    listed = list(rows)
-    origin_width = min(28, max([len(r.origin) for r in listed], default=0))
-    name_width = min(41, max([len(r.name) for r in listed], default=0))
-    room = width - len(indent) - name_width - origin_width - 4
-    lines = []
-    for row in listed:
-        values = textwrap.wrap(row.value, max(12, room), break_on_hyphens=False) or [""]
-        lines.append(f"{indent}{row.name:<{name_width}}  {values[0]:<{room}}  {row.origin}")
-        lines += [f"{indent}{'':<{name_width}}  {more}" for more in values[1:]]
-    return lines
-
-
 # --------------------------------------------------------------------------------------- where from
-
-
-def _origin(written: Written | None, key: str, default: str) -> str:
-    if written is not None and key in written.unset:
-        return f"null, {_where(written.unset[key])}"
-    if written is None or key not in written.at:
-        return default
-    return _where(written.at[key])
-
-
-def _where(node: Node) -> str:
-    return node.source.label or f"line {node.line}"
 
 
 def _rows(
@@ -147,7 +101,7 @@ def _rows(
                 Row(
                     prefix + field.name,
                     _said(field, getattr(thing, field.target)),
-                    _origin(written, field.name, default),
+                    origin_of(written, field.name, default),
                 )
             )
     return rows
@@ -178,11 +132,11 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     default = f"Kafka {cluster.kafka}"
 
     def row(name: str, said: str, key: str = "") -> Row:
-        return Row(name, said, _origin(source, key or name, "default"))
+        return Row(name, said, origin_of(source, key or name, "default"))
 
     whose = layer if resolver.variant.kafka else resolver.story
     rows = [
-        Row("kafka", cluster.kafka, _origin(whose, "kafka", "default")),
+        Row("kafka", cluster.kafka, origin_of(whose, "kafka", "default")),
         row("brokers", f"{len(cluster.brokers)}" + (f": {racks}" if racks else "")),
         row("latency (one way)", DRAW.say(network.latency), "latency"),
         row(
@@ -228,7 +182,9 @@ def _connector_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
                 said.append(f"{key} {written.section.fields[key].kind.say(written.get(key))}")
         if written.get("exists") == "later":
             said.append("created later")
-        rows.append(Row(connector.name, " · ".join(said), _where(named.node.keys[connector.name])))
+        rows.append(
+            Row(connector.name, " · ".join(said), where_of(named.node.keys[connector.name]))
+        )
     return rows
 
 
@@ -307,8 +263,8 @@ def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
     client = f"{consumer.client} {consumer.client_version}"
     subscribed = consumer.pattern or ", ".join(consumer.topics)
     rows = [
-        Row("client", client, _origin(written, "client", "default")),
-        Row(named, subscribed, _origin(written, named, "default")),
+        Row("client", client, origin_of(written, "client", "default")),
+        Row(named, subscribed, origin_of(written, named, "default")),
     ]
     for row in _rows(CONFIG, consumer.config, settings, default, leave_out=leave_out):
         rows.append(_as_meant(row, default, parts, consumer, variant))
@@ -341,9 +297,9 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
     if not kinds:
         return [title]
     ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
-    lines = [*_wrapped(title, width, "")]
+    lines = [*wrapped(title, width, "")]
     common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], scenario.variant)
-    lines += _table(common, width)
+    lines += in_table(common, width)
     lines += _start_lines(present, consumers, width)
     shared = {(r.name, r.value) for r in common}
     for parts, seats in ordered[1:]:
@@ -353,8 +309,8 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
             if (r.name, r.value) not in shared
         ]
         lines += [
-            *_wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "),
-            *_table(rows, width, "    "),
+            *wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "),
+            *in_table(rows, width, "    "),
         ]
     return lines
 
@@ -391,94 +347,7 @@ def _start_lines(seats: list[Seat], consumers: dict[str, Consumer], width: int) 
         "processes": "; ".join(processes[:8]) + (" …" if len(processes) > 8 else ""),
     }
     told = [f"{what}: {text}" for what, text in said.items() if text]
-    return [line for each in told for line in _wrapped(each, width, "  ")]
-
-
-# --------------------------------------------------------------------------------------- the script
-
-
-def _timetable(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
-    entries = _starts(scenario, resolver)
-    for action in scenario.script:
-        label = f"{action.id}: " if action.id else ""
-        where = f"line {action.line}" if action.line > 0 else ""
-        entries.append((say_when(action), label + say_deed(action.deed), where))
-    entries += [("at random", say_fault(fault), "") for fault in scenario.random_faults]
-    ends = _origin(resolver.story, "horizon", "default")
-    entries.append((say_us(scenario.horizon_us), "the story ends", ends))
-    return [*_in_columns(entries, width), *_phase(scenario, resolver, width)]
-
-
-def _starts(scenario: Scenario, resolver: Resolver) -> list[tuple[str, str, str]]:
-    """Who starts when; of many moments the first six."""
-    starts: dict[str, list[str]] = {}
-    for group in scenario.groups:
-        for consumer in group.consumers:
-            if consumer.starts_at is not None:
-                starts.setdefault(DRAW.say(consumer.starts_at), []).append(consumer.name)
-    entries = []
-    for moment, names in list(starts.items())[:6]:
-        is_one = len(names) == 1
-        if scenario.start == "settled":
-            begun = f"{'has' if is_one else 'have'} run for {say_us(lead_of(scenario))}"
-        else:
-            begun = "starts" if is_one else "start"
-        origin = _origin(resolver.story, "start", "")
-        entries.append((moment, f"{say_names(names)} {begun}", origin))
-    if more := sum(len(names) for names in list(starts.values())[6:]):
-        entries.append(("…", f"{more} more start one after another", ""))
-    return entries
-
-
-def _in_columns(entries: list[tuple[str, str, str]], width: int) -> list[str]:
-    """Moment, what happens, and where that stands."""
-    time_width = min(26, max(len(e[0]) for e in entries))
-    origin_width = max(len(e[2]) for e in entries)
-    room = max(20, width - time_width - origin_width - 6)
-    lines = []
-    for moment, what, origin in entries:
-        moments = textwrap.wrap(moment, time_width, break_on_hyphens=False) or [""]
-        parts = textwrap.wrap(what, room, break_on_hyphens=False) or [""]
-        for i, (left, middle) in enumerate(zip_longest(moments, parts, fillvalue="")):
-            lines.append(f"  {left:>{time_width}}  {middle:<{room}}  {origin if i == 0 else ''}")
-    return lines
-
-
-def _phase(scenario: Scenario, resolver: Resolver, width: int) -> list[str]:
-    """How much later than in the table seeds play the script."""
-    asked = resolver.story.get("heartbeat_phase")
-    if not scenario.shift_within_us:
-        return (
-            _wrapped(f"heartbeat_phase: {asked}: every seed plays it at these times", width, "  ")
-            if asked == "as-written"
-            else []
-        )
-    mine = shift_of(scenario.seed, scenario.shift_within_us)
-    told = (
-        f"heartbeat_phase: {asked or 'by-seed'}: seed {scenario.seed} plays it "
-        f"{f'{say_us(mine)} later' if mine else 'at these times'}, others up to "
-        f"{say_us(scenario.shift_within_us)} later, each at another moment between two heartbeats"
-    )
-    return _wrapped(told, width, "  ")
-
-
-def _judged(scenario: Scenario, width: int) -> list[str]:
-    rows = []
-    for budget in scenario.budgets:
-        where = [budget.variant] if budget.variant else []
-        where += [f"topics {', '.join(budget.topics)}"] if budget.topics else []
-        where += [f"members {', '.join(budget.members)}"] if budget.members else []
-        where += [f"action {budget.action}"] if budget.action else []
-        where += [f"from {say_us(budget.from_us)}"] if budget.from_us is not None else []
-        where += [f"until {say_us(budget.until_us)}"] if budget.until_us is not None else []
-        where += [f"p{budget.percentile:g} over seeds"] if budget.percentile is not None else []
-        where += ["only a warning"] if budget.level == Level.WARN else []
-        rows.append(Row(budget.text, ", ".join(where) or "every variant", f"line {budget.line}"))
-    rows += [
-        Row(fact.text, fact.variant or "every variant", f"line {fact.line}")
-        for fact in scenario.expectations
-    ]
-    return _table(rows, width)
+    return [line for each in told for line in wrapped(each, width, "  ")]
 
 
 # ----------------------------------------------------------------------------------- other variants
@@ -513,9 +382,9 @@ def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
     layer = second.variant.layer
     why = layer.get("why") if layer is not None else None
     lines = [
-        *_wrapped(title, width, ""),
-        *(_wrapped(f"({why})", width, "  ") if why else []),
-        *_table(rows.values(), width),
+        *wrapped(title, width, ""),
+        *(wrapped(f"({why})", width, "  ") if why else []),
+        *in_table(rows.values(), width),
     ]
     new_notes = [n for n in two.notes if n not in one.notes]
-    return lines + [line for note in new_notes for line in _wrapped(note, width, "  ")]
+    return lines + [line for note in new_notes for line in wrapped(note, width, "  ")]

@@ -8,7 +8,8 @@ from typing import Any
 
 from rebalsim import __version__
 from rebalsim.domain.answer import Answer, AxisSaid, Bar, BudgetSaid, PointSaid, ValueSaid
-from rebalsim.domain.metrics import METRICS, rank_in_sql
+from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.percentiles import rank_in_sql
 from rebalsim.domain.sweep import Plan
 from rebalsim.domain.verdict import Outcome
 from rebalsim.scenario.grid import digits_of

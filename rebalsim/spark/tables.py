@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import HEADLINES, METRICS, rank_in_sql
+from rebalsim.domain.metrics import HEADLINES, METRICS
+from rebalsim.domain.percentiles import rank_in_sql
 from rebalsim.domain.sweep import Objective, Plan
 from rebalsim.spark.counted import write_and_see
 from rebalsim.spark.schemas import runs_ddl

@@ -15,7 +15,7 @@ from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.values import Pause
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.metrics import percentile
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.phase import PhaseKind
 
 NOTICEABLE_US = 50_000

@@ -7,7 +7,8 @@ from dataclasses import replace
 from rebalsim.words.lists import joined
 from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.connect_cluster import written
-from rebalsim.worlds.groups import Play, Pods, matching, name_of, settings_written
+from rebalsim.worlds.groups import Play, Pods, name_of, settings_written
+from rebalsim.worlds.groups_found import matching
 from rebalsim.worlds.understood import Connector, Consumer, Understood, Workers
 from rebalsim.worlds.values import default
 

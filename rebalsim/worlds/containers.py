@@ -13,6 +13,7 @@ from rebalsim.worlds.clients.console import arguments, read_command
 from rebalsim.worlds.clients.reading import Keys, Reading
 from rebalsim.worlds.configs import read_config, read_keys
 from rebalsim.worlds.connect_cluster import dotted, workers_of_keys
+from rebalsim.worlds.container_signs import by_weak_signs, consumes_by_settings, fixed_names
 from rebalsim.worlds.kubernetes import pods
 from rebalsim.worlds.kubernetes.environment import Environment, Maps, command_of, environment
 from rebalsim.worlds.kubernetes.workloads import Workload
@@ -159,9 +160,9 @@ def _container(
         return []
     image = str(at(container, "image") or "")
     readings = _readings(workload, container, env, command, maps, configs)
-    chosen = [r for r in readings if _consumes(r, workload, image)]
+    chosen = [r for r in readings if consumes_by_settings(r, workload, image)]
     if not chosen and not any(r.produces for r in readings):
-        chosen = _by_weak_signs(workload, container, env, readings, names)
+        chosen = by_weak_signs(workload, container, env, readings, names)
     return [_consumer(workload, container, r, env, command, names) for r in chosen]
 
 
@@ -210,11 +211,6 @@ def _names(workload: Workload, container: Tree, env: Environment, command: list[
         *(str(v) for v in labels.values() if isinstance(v, Text)),
         *map(str, command),
     ]
-
-
-def _fixed(names: list[str], env: Environment) -> list[str]:
-    """The names but for the variables'."""
-    return [n for n in names if n not in env.keys]
 
 
 # ---- what it says ----
@@ -344,68 +340,6 @@ def readings_of_map(data: Mapping[Text, Tree], known: Mapping[str, str]) -> list
     return [*made, *(r for r in read_keys(plain, known) if plain)]
 
 
-# ---- whether it consumes ----
-def _consumes(reading: Reading, workload: Workload, image: str) -> bool:
-    if reading.is_off is not None and reading.is_off.value is True:
-        return False
-    named = (workload.name, image.rpartition("/")[2])
-    if any(signs.PRODUCERS.search(n) for n in named) and reading.group is None:
-        return False
-    if reading.group is not None:
-        return True
-    if reading.produces and not _reads(reading):
-        return False
-    return reading.consumes or "bootstrap.servers" in reading.settings
-
-
-def _reads(reading: Reading) -> bool:
-    signs_of_reading = {"auto.offset.reset", "max.poll.records", "session.timeout.ms"}
-    deserialisers = {"key.deserializer", "value.deserializer"}
-    return bool(set(reading.settings) & (signs_of_reading | deserialisers))
-
-
-def _by_weak_signs(
-    workload: Workload,
-    container: Tree,
-    env: Environment,
-    readings: list[Reading],
-    names: list[str],
-) -> list[Reading]:
-    """No setting says it, but a mount of Streams' state does, or a ConfigMap called after Kafka."""
-    reading = readings[0] if readings else Reading()
-    image = str(at(container, "image") or "")
-    if any(signs.PRODUCERS.search(n) for n in (workload.name, image.rpartition("/")[2])):
-        return []
-    paths = [str(at(m, "mountPath")) for m in rows(at(container, "volumeMounts"))]
-    if any("kafka-streams" in p for p in paths):
-        reading.client = Value("streams", "inferred", "state under a folder of kafka-streams")
-        return [reading]
-    is_named_so = re.search(_NAMED_CONSUMER, image.lower()) is not None
-    is_one = (
-        any("kafka" in m.lower() for m in env.missing_maps)
-        or _is_known_program(reading, env, names)
-        or is_named_so
-        or (reading.mentions_kafka and _sounds_like_a_consumer(workload, names))
-    )
-    return [reading] if is_one else []
-
-
-_NAMED_CONSUMER = r"kafka.*(consumer|worker|stream)|(consumer|worker).*kafka"
-
-
-def _is_known_program(reading: Reading, env: Environment, names: list[str]) -> bool:
-    """One that reads from Kafka where it is set up to."""
-    program = signs.program_of(_fixed(names, env), map(str, env.keys))
-    if program is None or not program.client or not any("kafka" in n.lower() for n in names):
-        return False
-    return program.has_many or reading.mentions_kafka
-
-
-def _sounds_like_a_consumer(workload: Workload, names: list[str]) -> bool:
-    writes = any(signs.PRODUCERS.search(n) for n in names[:2])
-    return not writes and bool(re.search(r"(?i)consum|worker|ingest|sink", workload.name))
-
-
 # ---- the consumer ----
 def _consumer(
     workload: Workload,
@@ -415,7 +349,7 @@ def _consumer(
     command: list[Text],
     names: list[str],
 ) -> Consumer:
-    program = signs.program_of(_fixed(names, env), map(str, env.keys))
+    program = signs.program_of(fixed_names(names, env), map(str, env.keys))
     client = _client(reading, program, names)
     made = Consumer(
         reading,

@@ -17,7 +17,8 @@ from rebalsim.worlds.connect_block import (
     workers_play,
 )
 from rebalsim.worlds.connect_block import lines_of as connect_lines
-from rebalsim.worlds.groups import Play, groups_of, name_of
+from rebalsim.worlds.groups import Play, name_of
+from rebalsim.worlds.groups_found import groups_of
 from rebalsim.worlds.rolls import rolls_of
 from rebalsim.worlds.scaler_lines import autoscalers_of
 from rebalsim.worlds.streams_block import is_streams

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rebalsim.domain.metrics import percentile
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Remedy
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of as read

@@ -10,7 +10,8 @@ from builders import SECOND, trace
 from rebalsim.analysis import Analysis, analyse
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
-from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection, percentile
+from rebalsim.domain.metrics import EVERYTHING, METRICS, Selection
+from rebalsim.domain.percentiles import percentile
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TopicFacts, Trace
 from rebalsim.words.nearest import nearest_metric

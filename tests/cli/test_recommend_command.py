@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rebalsim.advice.search import Search, Tried, shifted, shifts_of
+from rebalsim.advice.search import Search, shifted, shifts_of
+from rebalsim.advice.tried import Tried
 from rebalsim.cli.main import door
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.remedy import Patch, Turn

@@ -11,8 +11,9 @@ from rebalsim.analysis.judge import judge_fact, judge_run, measure_budget, measu
 from rebalsim.analysis.selecting import selected_disturbances
 from rebalsim.cli.main import code_of
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.metrics import EVERYTHING, METRICS, percentile, rank_of
+from rebalsim.domain.metrics import EVERYTHING, METRICS
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
+from rebalsim.domain.percentiles import percentile, rank_of
 from rebalsim.domain.verdict import Measured
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import load_scenario, story_of

@@ -20,7 +20,7 @@ from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
 from rebalsim.one_run import run_once
 from rebalsim.reports.causes_told import tell_cause, tell_trigger
-from rebalsim.reports.comparison import bests_of, lines_of, tell_one, tell_trade
+from rebalsim.reports.comparison import bests_of, lines_of
 from rebalsim.reports.difference import difference, verdict_of
 from rebalsim.reports.figures import say
 from rebalsim.reports.hints import hint_on
@@ -37,6 +37,7 @@ from rebalsim.reports.sentences import (
     together,
     worth_telling,
 )
+from rebalsim.reports.trade_told import tell_one, tell_trade
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.profiles import FRANZ_GO, ClientProfile, client_profile
 from rebalsim.trace import events as ev

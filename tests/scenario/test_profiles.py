@@ -9,13 +9,13 @@ from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.habits import Habits
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.scenario import Scenario
+from rebalsim.scenario.known_differences import HABITS
 from rebalsim.scenario.load import story_of
 from rebalsim.scenario.profiles import (
     AIOKAFKA,
     BROKERS,
     CLIENTS,
     FRANZ_GO,
-    HABITS,
     KAFKA_PYTHON,
     LIBRDKAFKA,
     SARAMA,

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from rebalsim.domain.errors import InputError
-from rebalsim.domain.metrics import METRICS, percentile
+from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.sweep import Plan
 from rebalsim.one_run import run_once
 from rebalsim.scenario.grid import Order

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rebalsim.worlds.files import read_files
-from rebalsim.worlds.groups import cores, groups_of
+from rebalsim.worlds.groups import cores
+from rebalsim.worlds.groups_found import groups_of
 from rebalsim.worlds.to_scenario import to_scenario
 from rebalsim.worlds.understand import understand
 from rebalsim.worlds.understood import Consumer, Understood
