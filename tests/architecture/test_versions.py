@@ -67,6 +67,7 @@ def _holds(node: ast.expr) -> bool:
 
 # whoever asks of an optional value whether it is there, or the machine for its Java
 MAY = {
+    "rebalsim.scenario.known_differences": "who does what otherwise, told to people",
     "rebalsim.cli.doctor": "packages of Python, of which one is called like a client",
     "rebalsim.spark.workers": "the version of Python there",
     "rebalsim.spark.java": "the program that Spark needs",
