@@ -321,7 +321,10 @@ def _reads(reading: Reading) -> bool:
     return bool(
         set(reading.settings)
         & {
+            "auto.commit.interval.ms",
             "auto.offset.reset",
+            "enable.auto.commit",
+            "isolation.level",
             "max.poll.records",
             "session.timeout.ms",
             "partition.assignment.strategy",

@@ -401,3 +401,49 @@ def test_a_shells_script_in_quotes_is_read_as_words() -> None:
         """
     )
     assert consumer.group.value == "readers" and consumer.topics.value == ["orders"]
+
+
+def test_another_systems_session_is_no_members() -> None:
+    old = one(
+        consumer_properties="""
+        zookeeper.connect=zk:2181
+        zookeeper.session.timeout.ms=30000
+        bootstrap.servers=kafka:9092
+        group.id=mirror
+        """
+    )
+    assert "session.timeout.ms" not in old.settings
+    assert {"zookeeper.connect", "zookeeper.session.timeout.ms"} <= set(old.reading.unknown_keys)
+
+
+def test_alpakkas_defaults_are_a_consumer_also_beside_a_producers() -> None:
+    stream = one(
+        application_conf="""
+        akka.kafka.producer.kafka-clients {
+          bootstrap.servers = "kafka:9092"
+        }
+        akka.kafka.consumer {
+          kafka-clients {
+            enable.auto.commit = false
+          }
+        }
+        akka.kafka.committer {
+          parallelism = 100
+        }
+        """
+    )
+    assert stream.client.value == "java" and stream.group.sure == "unknown"
+    assert stream.members.value == 1
+
+
+def test_daprs_topics_are_subscribed_to_by_the_application() -> None:
+    component = """
+    apiVersion: dapr.io/v1alpha1
+    kind: Component
+    metadata: {name: bus}
+    spec: {type: pubsub.kafka, metadata: [{name: consumerGroup, value: g}, {name: topics, value: carts}]}
+    """
+    bus = one(c_yaml=component)
+    assert bus.topics.sure == "unknown" and bus.reading.unknown_keys == ["topics"]
+    bound = one(c_yaml=component.replace("pubsub", "bindings"))
+    assert bound.topics.value == ["carts"] and not bound.reading.unknown_keys

@@ -158,3 +158,17 @@ def test_what_consumes_by_its_name_alone_is_a_perhaps() -> None:
     made = read(d_yaml=text)
     assert made.consumers == [] and made.asks == ["is_kafka"]
     assert made.maybe[0][0] == "Deployment/order-consumer"
+
+
+def test_keda_1_names_its_target_by_another_key() -> None:
+    scaled = read(
+        s_yaml="""
+        apiVersion: keda.k8s.io/v1alpha1
+        kind: ScaledObject
+        metadata: {name: lag}
+        spec:
+          scaleTargetRef: {deploymentName: shop}
+          triggers: [{type: kafka, metadata: {consumerGroup: g, topic: carts}}]
+        """
+    )
+    assert scaled.scalings[0].target == "Deployment/shop"

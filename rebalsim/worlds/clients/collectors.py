@@ -288,7 +288,10 @@ def read_dapr(component: Tree, known: Known, objects: Sequence[Tree] = ()) -> li
     if kind not in ("pubsub.kafka", "bindings.kafka"):
         return []
     own = _metadata(component)
+    no_key = own.pop(Text("topics"), None) if kind == "pubsub.kafka" else None
     reading = _started(DAPR, {k: v for k, v in own.items() if v is not None}, known)
+    if no_key is not None:  # a binding's key: here the application subscribes
+        reading.unknown_keys.append("topics")
     if kind == "pubsub.kafka":
         reading.members = unknown("one per subscription of the application")
         reading.topics = reading.topics or unknown("in the application's subscriptions")

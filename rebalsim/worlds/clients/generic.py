@@ -41,6 +41,10 @@ _KAFKAS = frozenset(
 _OF_NEITHER = frozenset(
     listed("offsets transaction restore admin adminclient registry schemaregistry")
 )
+# What else has sessions, groups and timeouts: `zookeeper.session.timeout.ms` is no member's.
+_OF_OTHERS = frozenset(
+    listed("http redis amqp mqtt pulsar jms nats web zookeeper zk servlet cookie datasource")
+)
 _THREADS = frozenset(
     listed(
         """
@@ -69,6 +73,9 @@ def read_generic(
     homes = _homes(keys)
     for key, text in keys.items():
         _read_key(reading, key, text, known, homes)
+    if {"bootstrap.servers", "zookeeper.connect"} <= set(reading.settings):
+        del reading.settings["zookeeper.connect"]  # who asks brokers does not look at it
+        reading.unknown_keys.append("zookeeper.connect")
     reading.topics = topics_of(keys, known, mine)
     if reading.topics and reading.topics.known:
         reading.is_pattern = is_pattern(reading.topics.value)
@@ -162,7 +169,7 @@ def _is_the_producers(pieces: list[str]) -> bool:
 def _belongs(name: str, before: list[str]) -> bool:
     """Whether a setting behind these words is the consumer's."""
     if name in PLAIN:
-        return not set(before) & {"http", "redis", "amqp", "mqtt", "pulsar", "jms", "nats", "web"}
+        return not set(before) & _OF_OTHERS
     return bool(set(before) & _KAFKAS)
 
 
@@ -187,7 +194,7 @@ def _read_own(
 
 
 def _tells_threads(pieces: list[str], last: str) -> bool:
-    near_kafka = bool(set(pieces[:-1]) & _KAFKAS)
+    near_kafka = bool(set(pieces[:-1]) & _KAFKAS) and "committer" not in pieces
     return near_kafka and bool({pieces[-1], last} & _THREADS)
 
 

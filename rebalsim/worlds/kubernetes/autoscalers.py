@@ -95,8 +95,9 @@ def number(tree: Tree, fallback: int | None, why: str) -> Value:
 def scaled_object(tree: Tree) -> Scaling:
     """A ScaledObject with KEDA's defaults; of its triggers, those on a group's lag are told."""
     spec = at(tree, "spec")
-    target = word(at(spec, "scaleTargetRef", "name"))
-    kind = word(at(spec, "scaleTargetRef", "kind")) or "Deployment"
+    named = at(spec, "scaleTargetRef")
+    target = word(at(named, "name")) or word(at(named, "deploymentName"))  # KEDA 1 called it so
+    kind = word(at(named, "kind")) or "Deployment"
     made = Scaling(
         "ScaledObject",
         str(at(tree, "metadata", "name") or ""),
