@@ -73,16 +73,17 @@ class Search:
         known: dict[str, RunSaid] | None = None,
         note: Callable[[str, RunSaid], None] = lambda key, run: None,
         step: Callable[[str, int], None] = lambda what, done: None,
+        watch: Callable[[int], None] | None = None,
     ) -> None:
         """`known`: runs of an earlier search, by key; `note` is handed each new one; `step` is
-        told what is under way and how many events were played.
+        told what is under way and how many events were played; `watch` what each run cost.
         """
         self.story = story
         self.variants = tuple(variants)
         self.over = tuple(over)
         self.seeds = seeds
         self.events = events
-        self.purse = Purse(events)
+        self.purse = Purse(events, watch)
         self.known = known or {}
         self.note = note
         self.step = step

@@ -96,6 +96,14 @@ class Signs:
         else:
             self.lines.tell(lambda _: f"{file}: {said} (--advise off leaves this out)")
 
+    def searching(self, events: int, most: int) -> None:
+        """So many events of the most that a search may play are played."""
+        said = f"{min(events, most):,} of at most {most:,} events played"
+        if self.is_terminal:
+            self._show(said)
+        else:
+            self.lines.tell(lambda _: f"  {said}")
+
     def _show(self, said: str) -> None:
         if self.is_shown or time.monotonic() - self.lines.began > SOON_S:
             self.is_shown = True

@@ -19,6 +19,7 @@ import click
 from rebalsim import __version__
 from rebalsim.cli import exits, terminal
 from rebalsim.cli.options import load_story
+from rebalsim.cli.progress import signs
 from rebalsim.domain.budget import Level
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.instants import SECOND
@@ -27,9 +28,11 @@ from rebalsim.words.times import say_duration
 if TYPE_CHECKING:
     from rebalsim.advice.search import Search
     from rebalsim.advice.tried import Choice, Found, RunSaid
+    from rebalsim.domain.scenario import Scenario
     from rebalsim.scenario.story import Story
 
 TRIED = "tried.jsonl"
+COLD_S = 1.0  # the first run loads much; where it was this short, a second one is timed
 
 
 def search_here(
@@ -66,8 +69,16 @@ def search_here(
     click.echo(_plan(story, named, over, limit), err=True)
     if is_dry:
         return exits.WITHIN
-    with _journal(folder, resume, story, named) as (known, note), _steps() as step:
-        search = Search(story, named, limit, over, seeds or SEEDS, known, note, step)
+    with _journal(folder, resume, story, named) as (known, note), signs() as shown:
+
+        def step(what: str, done: int) -> None:
+            shown.clear()
+            click.echo(f"  {what} ({done:,} events so far)", err=True)
+
+        def watch(events: int) -> None:
+            shown.searching(limit - search.purse.left, limit)
+
+        search = Search(story, named, limit, over, seeds or SEEDS, known, note, step, watch)
         try:
             found = search.run()
         except KeyboardInterrupt:
@@ -118,21 +129,20 @@ def _check_over(over: Sequence[str]) -> None:
 
 def _plan(story: Story, variants: Sequence[str], over: Sequence[str], events: int) -> str:
     """What will be played, and how long that takes: one run is timed for it."""
-    from rebalsim.advice.trial import WORK_OF_EVENT, cost_of
-    from rebalsim.one_run import run_once
+    from rebalsim.advice.trial import WORK_OF_EVENT
     from rebalsim.simulation.work import TooMuchWork, at_most
 
-    began = time.perf_counter()
+    scenario = story.scenario(variants[0])
     try:
         with at_most(WORK_OF_EVENT * events):
-            scenario = story.scenario(variants[0])
-            size = cost_of(scenario, run_once(scenario, story.seed).analysis)
+            size, each = _timed(scenario, story.seed)
+            if each < COLD_S:
+                each = min(each, _timed(scenario, story.seed)[1])
     except TooMuchWork:
         raise InputError(
             f"A single run of this story costs more than {events:,} events — allow more with "
             "--events, or make its horizon shorter"
         ) from None
-    each = time.perf_counter() - began
     runs = events // max(1, size)
     keys = ", ".join(over) if over else "the usual settings"
     return (
@@ -141,6 +151,16 @@ def _plan(story: Story, variants: Sequence[str], over: Sequence[str], events: in
         f"process: {', '.join(variants)} as it is, what the causes propose, {keys} one by one, "
         "then in pairs. Ctrl-C stops it."
     )
+
+
+def _timed(scenario: Scenario, seed: int) -> tuple[int, float]:
+    """What a run costs, in events and in seconds."""
+    from rebalsim.advice.trial import cost_of
+    from rebalsim.one_run import run_once
+
+    began = time.perf_counter()
+    size = cost_of(scenario, run_once(scenario, seed).analysis)
+    return size, time.perf_counter() - began
 
 
 @contextmanager
@@ -202,12 +222,6 @@ def _run_kept(run: dict[str, Any]) -> RunSaid:
         int(run["events"]),
         tuple([int(place) for place in run["undecided"]]),
     )
-
-
-@contextmanager
-def _steps() -> Iterator[Callable[[str, int], None]]:
-    """A line for each step of the search."""
-    yield lambda what, done: click.echo(f"  {what} ({done:,} events so far)", err=True)
 
 
 def _told_so_far(search: Search, folder: str | None) -> None:
