@@ -43,6 +43,7 @@ class FactKind(StrEnum):
     STATE = "state"  # of the consumer protocol's client; why is `BEFORE>AFTER`
     EPOCH = "epoch"
     STREAMS_STATE = "streams-state"
+    TASK = "task"  # of Streams: `other` is initialized, running, suspended or closed (why)
 
     # a coordinator's lines
     PREPARING = "preparing"

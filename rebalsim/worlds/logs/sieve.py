@@ -90,6 +90,7 @@ SELDOM = {
     "aiokafka": _OF_PYTHON,
     "sarama": ("ubscription to ", "client/coordinator", "new client", "Closing Client", " map["),
     "Streams": ("stream-",),
+    "Spring": ("Consumer stopped", "topping container"),
     "franz-go": ("balanced; plan: ",),
 }
 _TELL_TALES = {

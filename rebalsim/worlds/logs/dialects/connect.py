@@ -64,7 +64,11 @@ _TABLE = table(
         (r"\(Re-\)joining group", one(FactKind.ASKING)),
         (r"Request joining group due to: group is already rebalancing", one(FactKind.HEARD)),
         (r"Request joining group due to: (.*)$", one(FactKind.REJOINING, why=1)),
-        (r"worker poll timeout has expired", one(FactKind.POLL_EXPIRED)),
+        (
+            r"worker poll timeout has expired(?:.{0,2000}?last known action being performed by the "
+            r"worker is : (.*))?",
+            one(FactKind.POLL_EXPIRED, why=1),
+        ),
         (
             rf"Member {ID} sending LeaveGroup request to coordinator .{{0,400}}?(?: due to (.*))?$",
             one(FactKind.LEAVING, member=1, why=2),

@@ -24,6 +24,7 @@ _JOINED = re.compile(
 _MEMBER = re.compile(r'updating member id "[^"]{0,400}" -> "([^"]{1,400})"')
 _DELEGATED = re.compile(r"delegating (incremental )?(assign|revoke) of (\d{1,7}) partition")
 _LISTED = re.compile(r"^\s*(\S{1,249}) \[(\d{1,9})\]")
+_REJOINING = re.compile(r"(?:partition\(s\)|without an assignment): (.*)$", re.DOTALL)
 _EXPIRED = re.compile(r"maximum poll interval \((\d{1,12})ms\) exceeded by (\d{1,12})ms")
 _STARTED = re.compile(r"Starting pending assigned partition (\S{1,249}) \[(\d{1,9})\]")
 _EPOCH = re.compile(r'response received for member id "([^"]{1,400})" with epoch (-?\d{1,9})')
@@ -93,7 +94,8 @@ def _lost(at: int, message: str) -> list[Fact]:
 def _rejoin(at: int, message: str) -> list[Fact]:
     if "Group is rebalancing" in message:
         return []
-    why = message.rpartition("partition(s): ")[2] if "partition(s): " in message else message
+    found = _REJOINING.search(message)
+    why = found[1] if found is not None else message
     return [Fact(at, FactKind.REJOINING, why=why.strip()[:200])]
 
 

@@ -130,6 +130,7 @@ DIALECT = Dialect(
     "sarama",
     (
         "consumergroup/",
+        "JoinGroup failed: group instance id ",
         "consumer/broker/",
         "client/coordinator coordinator for ",
         "Closing Client",

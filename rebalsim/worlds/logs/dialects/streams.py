@@ -13,6 +13,15 @@ from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 _PREFIX = re.compile(r"stream-(client|thread) \[([^\]]{1,300})\] ")
 _STATE = re.compile(r"State transition from (\w{1,40}) to (\w{1,40})")
 _TOOK = re.compile(r"partitions? (?:revocation|lost) took (\d{1,9}) ms")
+_TASK = re.compile(
+    r"task \[(\d{1,9}_\d{1,9})\] (Initialized|Restored and ready to run|Suspended from|Closed)"
+)
+_OF_TASKS = {
+    "Initialized": "initialized",
+    "Restored and ready to run": "running",
+    "Suspended from": "suspended",
+    "Closed": "closed",
+}
 _RESTORED = re.compile(r"Restoration took (\d{1,9}) ms for all active tasks")
 
 
@@ -30,6 +39,8 @@ def read(record: Record) -> Facts | None:
         return (Fact(at, FactKind.CALLBACK_TOOK, client=client, amount=int(found[1])),)
     if (found := _RESTORED.match(message)) is not None:
         return (Fact(at, FactKind.RESTORED, client=client, amount=int(found[1])),)
+    if (found := _TASK.match(message)) is not None:
+        return (Fact(at, FactKind.TASK, client=client, why=_OF_TASKS[found[2]], other=found[1]),)
     if "Detected that the thread is being fenced" in message:
         return (Fact(at, FactKind.THROWN_OUT, client=client, why="missed a rebalance"),)
     return ()
