@@ -70,14 +70,7 @@ def _thrown_out(at: int, fields: dict[str, object]) -> list[Fact]:
     ]
 
 
-def _beat_answered(at: int, fields: dict[str, object]) -> list[Fact]:
-    """It heard, and goes on with its batch."""
-    is_moving = "rebalancing" in str(fields.get("error", ""))
-    return [Fact(at, FactKind.HEARD)] if is_moving else []
-
-
 _TELLERS = (
-    ("[Connection] Response Heartbeat", _beat_answered),
     ("[ConsumerGroup] Consumer has joined the group", _joined),
     ("[ConsumerGroup] Received assignment", _received),
     ("[Runner] The group is rebalancing, re-joining", _heard),
@@ -109,7 +102,7 @@ def put_together(facts: list[Fact]) -> list[Fact]:
 
 DIALECT = Dialect(
     "KafkaJS",
-    ("[ConsumerGroup] ", "[Runner] ", "[Consumer] S", "[Connection] Response Heartbeat"),
+    ("[ConsumerGroup] ", "[Runner] ", "[Consumer] S"),
     read,
     order=15,
     put_together=put_together,
