@@ -106,7 +106,9 @@ def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
         return -1
     heard = (f.at_us for f in facts if f.what == FactKind.HEARD and r.begin_us <= f.at_us <= until)
     found = next(heard, -1)
-    if found >= 0 or any(f.what == FactKind.HEARD for f in facts):
+    if found >= 0:
+        return max(found, _asked_us(life, facts, r, found, until))
+    if any(f.what == FactKind.HEARD for f in facts):
         return found
     if r.late_how == "joined" and r.late_member in life.voice.ids:
         return max(r.begin_us, until - ANSWER_US)
@@ -120,6 +122,19 @@ def _heard_us(life: Life, facts: Sequence[Fact], r: Round) -> int:
     )
     found = next(acted, -1)
     return min(max(found, r.begin_us), until - ANSWER_US) if found >= 0 else -1
+
+
+def _asked_us(life: Life, facts: Sequence[Fact], r: Round, heard_us: int, until_us: int) -> int:
+    """When one that gave nothing up after it had heard asked to join, or came if it came last: until then
+    its thread was at something else, a commit for instance, and nothing of it stood still; −1 where it
+    was called to give something up first.
+    """
+    acted = (f for f in facts if f.what in _ACTS and heard_us <= f.at_us <= until_us)
+    first = next(acted, None)
+    if first is None or first.what != FactKind.ASKING:
+        return -1
+    is_last = r.late_how == "joined" and r.late_member in life.voice.ids
+    return (until_us if is_last else first.at_us) - ANSWER_US
 
 
 def _of_news(life: Life, every: int) -> Iterator[tuple[int, int]]:
