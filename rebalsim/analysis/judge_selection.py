@@ -42,6 +42,29 @@ _SELECTORS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("lag_peak", "lag_peak_partition"), ("topics", "members", "window")),
     "lag_at_end": ("topics", "members", "until"),
     **dict.fromkeys(("record_age_p99", "record_age_max"), ("topics", "members")),
+    **dict.fromkeys(("scalings", "oscillates"), ("window", "action")),
+    "worker_rebalances": ("members", "window", "action"),
+    **dict.fromkeys(
+        (
+            "restored_bytes",
+            "restore_time",
+            "restore_time_from_scratch",
+            "restore_time_from_checkpoint",
+            "restore_time_from_standby",
+            "standby_lag",
+            "standby_catch_up",
+        ),
+        ("members", "window"),
+    ),
+    **dict.fromkeys(
+        (
+            "tasks_without_warm_standby",
+            "longest_without_warm_standby",
+            "not_running_time",
+            "longest_not_running",
+        ),
+        ("window",),
+    ),
 }
 _ALL = ("topics", "members", "window", "action")
 _WHOLE = (*OF_WHOLE_PAUSES, "settle_time")

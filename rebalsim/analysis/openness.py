@@ -98,6 +98,7 @@ _OF_WHOLE_DISTURBANCES = (
 _OF_COPIES = ("longest_without_warm_standby", "standby_catch_up")
 _OF_STATES = ("not_running_time", "longest_not_running")
 _OF_TASKS = ("longest_task_pause", "task_seconds")
+_COUNTS_TASKS = ("tasks_touched", "tasks_unassigned")
 _STILL_OPEN = {"open_pauses": OpenEndKind.OPEN_PAUSES, "unsettled": OpenEndKind.UNSETTLED}
 NEAR_REST = 0.25  # how far a peak among quiet batches may still rise
 
@@ -221,14 +222,18 @@ def _beyond_window(
     is_narrowed = s.members or s.action
     found = _pauses(a, whole) if _lasts(metric) or is_narrowed else []
     found += _of_records(a, metric, s) if metric == "time_to_catch_up" else []
+    if metric == "longest_task_pause" or (is_narrowed and metric in (*_OF_TASKS, *_COUNTS_TASKS)):
+        found += _open_tasks(a, s)
     if not found and is_within_redrawing(a, metric, s, room):
         found.append(OpenEnd(OpenEndKind.LAG_SWAYS))
     return found
 
 
 def _lasts(metric: str) -> bool:
-    """Whether a pause that began in a window counts whole, whatever of it lies beyond."""
-    return metric in _LASTS or metric.startswith("partition_seconds_")
+    """Whether a pause that began in a window counts whole, whatever of it lies beyond; so does the
+    restoration that it waits for, which is told when it is over.
+    """
+    return metric in _LASTS or metric.startswith(("partition_seconds_", "restore"))
 
 
 def _unsettled(a: Findings, s: Selection) -> list[OpenEnd]:
@@ -284,9 +289,14 @@ def _of_stretches(a: Findings, metric: str, s: Selection) -> list[OpenEnd]:
         return [OpenEnd(OpenEndKind.COPIES_BEHIND)]
     if metric in _OF_STATES and any(ended >= a.horizon_us for _, ended in not_running(a)):
         return [OpenEnd(OpenEndKind.NOT_RUNNING)]
-    if metric in _OF_TASKS and (count := sum(1 for p in task_pauses(a, s) if p.is_open)):
-        return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)]
-    return []
+    return _open_tasks(a, s) if metric in _OF_TASKS else []
+
+
+def _open_tasks(a: Findings, s: Selection) -> list[OpenEnd]:
+    """Tasks that stood still at the end: whose they will be is not known yet."""
+    whole = replace(s, members=(), action="")
+    count = sum(1 for p in task_pauses(a, whole) if p.is_open)
+    return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)] if count else []
 
 
 def _between_polls(a: Findings, s: Selection) -> list[OpenEnd]:

@@ -52,7 +52,7 @@ FACTORS = {
 }
 FACTS = (
     "owned-by",
-    "unowned",
+    "unowned",  # these two are of a topic, which Connect's stories have not
     "no-rebalance",
     "fenced",
     "not-fenced",
@@ -296,7 +296,7 @@ def _part_of(trace: Trace, actions: Sequence[str], cut: int, chance: Random) -> 
 
 def fact_of(trace: Trace, cut: int, chance: Random) -> Expectation:
     """A fact of any kind, of the end, a moment or a window."""
-    kind = chance.choice(FACTS)
+    kind = chance.choice(FACTS if trace.header.topics else FACTS[2:])
     member = chance.choice(sorted(trace.header.consumers))
     from_us, until_us = _window_before(cut, chance)
     if kind in ("owned-by", "unowned"):

@@ -326,3 +326,22 @@ def test_tightening_two_budgets_on_one_line_was_a_bug(
     assert code_of(["check", str(path), "--update"]) == 0
     assert "<= 3m" not in path.read_text("utf-8") and "<= 99" not in path.read_text("utf-8")
     assert code_of(["check", str(path)]) == 0
+
+
+IGNORED = {
+    "restored_bytes": ({"topics": ("orders",)}, {"action": "crash-1"}),
+    "standby_catch_up": ({"topics": ("orders",)}, {"action": "crash-1"}),
+    "longest_not_running": ({"topics": ("orders",)}, {"members": ("app-1",)}),
+    "longest_without_warm_standby": ({"topics": ("orders",)}, {"members": ("app-1",)}),
+    "scalings": ({"topics": ("orders",)}, {"members": ("app-1",)}),
+    "worker_rebalances": ({"topics": ("orders",)},),
+}
+
+
+@pytest.mark.parametrize("metric", IGNORED)
+def test_a_part_that_a_metric_ignores_was_judged_as_the_whole(metric: str) -> None:
+    a = run_once(load_scenario("streams-crash").scenario("as-it-is")).analysis
+    for part in IGNORED[metric]:
+        narrowed = Budget(metric, "<=", 1e18, "x", **part)  # type: ignore[arg-type]
+        assert "cannot be narrowed by" in measure_budget(a, narrowed).problem
+        assert judge_run(narrowed, measure_budget(a, narrowed)).outcome == "inconclusive"
