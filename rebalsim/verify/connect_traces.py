@@ -15,9 +15,9 @@ from rebalsim.verify.connect_judge import ConnectJudgement, judge, observed, tot
 from rebalsim.verify.connect_prediction import prediction_of
 from rebalsim.verify.connect_replay import ConnectDrive, scenario_of
 from rebalsim.verify.connect_rounds import RoundsJudged, judge_rounds
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_replay
 from rebalsim.verify.pause_error import worst_told
-from rebalsim.verify.traces import as_recording, load, named, write_prediction
+from rebalsim.verify.traces import as_recording, load, write_prediction
 
 KIND = "connect-trace"
 # What chance decides: four scripts were recorded twice, each recording taken as the other's replay.
@@ -40,19 +40,16 @@ def verify(
     is_like = not result.differing and result.generations[0] == result.generations[1]
     chance = None if is_like else chance_of(document, prediction, _sources(document))
     if out is not None:
-        write_prediction(named(out, path, document) if several else out, prediction)
-    return Finding(
-        str(path),
+        write_prediction(prediction, out, path if several else None, document)
+    return of_replay(
+        path,
         KIND,
-        True,
-        f"{path}: {_line([result])}",
+        _line([result]),
         [
             *_told(document, result, rounds, compared, differences),
             *([say_chance(chance)] if chance is not None else []),
         ],
         {
-            "file": str(path),
-            "kind": KIND,
             **total([result]),
             **_rounds_total([rounds]),
             "parts_ms": {

@@ -26,6 +26,14 @@ class Finding:
     data: Any = None  # for the judge's own summary over many files
 
 
+def of_replay(
+    path: Path, kind: str, line: str, details: list[str], figures: dict[str, Any], data: Any
+) -> Finding:
+    """Of a recording that was replayed: how alike it is, in a line and in figures."""
+    document = {"file": str(path), "kind": kind, **figures}
+    return Finding(str(path), kind, True, f"{path}: {line}", details, document, data)
+
+
 class Cases:
     """The answers of a file, held against ours one by one; of so many that differ all is told."""
 

@@ -11,7 +11,7 @@ from rebalsim.domain.errors import InputError
 from rebalsim.simulation.streams.happenings import AssignmentMade, TasksAssigned
 from rebalsim.simulation.streams.play import Played, play
 from rebalsim.trace.gzipped import text_of
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_replay
 from rebalsim.verify.streams_judge import StreamsJudgement, judge, total
 from rebalsim.verify.streams_prediction import (
     Sequences,
@@ -27,7 +27,7 @@ from rebalsim.verify.streams_replay import (
     known_of,
     tells_process_ids,
 )
-from rebalsim.verify.traces import MALFORMED, as_recording, named, write_prediction
+from rebalsim.verify.traces import MALFORMED, as_recording, write_prediction
 
 KIND = "streams-trace"
 LONGEST_MS = 7 * 86_400_000
@@ -51,16 +51,9 @@ def verify(
         )
         result.rounds = _rounds(document), _our_rounds(played)
     if out is not None:
-        write_prediction(named(out, path, document) if several else out, prediction)
-    return Finding(
-        str(path),
-        KIND,
-        True,
-        f"{path}: {_line([result])}",
-        _wrong(result, differences),
-        {"file": str(path), "kind": KIND, **total([result])},
-        result,
-    )
+        write_prediction(prediction, out, path if several else None, document)
+    told = _wrong(result, differences)
+    return of_replay(path, KIND, _line([result]), told, total([result]), result)
 
 
 def _played(path: Path, document: Document) -> Played:

@@ -19,7 +19,7 @@ from rebalsim.trace.trace import Trace
 from rebalsim.verify import wire as wires
 from rebalsim.verify.chance import allowed, told
 from rebalsim.verify.coin_flips import Flip, flips, replays
-from rebalsim.verify.finding import Finding
+from rebalsim.verify.finding import Finding, of_replay
 from rebalsim.verify.form import unfit
 from rebalsim.verify.judge import Judgement, judge, total
 from rebalsim.verify.pause_error import worst_told
@@ -65,20 +65,17 @@ def verify(
     with as_recording(path):
         messages = _wire(document, trace, differences) if wire else []
     if out is not None:
-        write_prediction(named(out, path, document) if several else out, prediction)
-    return Finding(
-        str(path),
+        write_prediction(prediction, out, path if several else None, document)
+    return of_replay(
+        path,
         "trace",
-        True,
-        f"{path}: {_line([result])}",
+        _line([result]),
         [
             *_wrong(result, differences),
             *_flips_told(found, len(judged), max(differences, 1)),
             *messages,
         ],
         {
-            "file": str(path),
-            "kind": "trace",
             **total([result]),
             "seeds": {
                 "count": len(judged),
@@ -176,12 +173,13 @@ def as_recording(path: Path) -> Iterator[None]:
         ) from None
 
 
-def named(folder: Path, path: Path, document: dict[str, Any]) -> Path:
-    """Where the prediction of one recording of several goes."""
-    return folder / f"{document.get('name') or path.name.split('.')[0]}.json"
-
-
-def write_prediction(path: Path, prediction: dict[str, Any]) -> None:
+def write_prediction(
+    prediction: dict[str, Any], out: Path, recording: Path | None, document: dict[str, Any]
+) -> None:
+    """To this file; where it is `recording`'s, one of several, to a file of its name in the folder."""
+    path = out
+    if recording is not None:
+        path = out / f"{document.get('name') or recording.name.split('.')[0]}.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(prediction) + "\n")

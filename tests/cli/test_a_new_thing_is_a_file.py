@@ -38,6 +38,18 @@ def rebalsim_after(change: str, folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def with_action(folder: Path, name: str, action: str, deed: str) -> str:
+    """What puts an action of the script, and what it does, beside the others."""
+    for room, text in (("actions", action), ("deeds", deed)):
+        (folder / room).mkdir()
+        (folder / room / f"{name}.py").write_text(text, "utf-8")
+    return (
+        "import rebalsim.scenario.script_actions as a, rebalsim.simulation.deeds as d; "
+        f"a.__path__.append({str(folder / 'actions')!r}); "
+        f"d.__path__.append({str(folder / 'deeds')!r})"
+    )
+
+
 FORM = """
 from rebalsim.reports.forms.form import Form, Subject, Telling
 
@@ -112,19 +124,12 @@ CARRIED_OUT = {Applaud: applaud}
 
 
 def test_an_action_of_the_script(tmp_path: Path) -> None:
-    for room, text in (("actions", ACTION), ("deeds", DEED)):
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "applaud.py").write_text(text, "utf-8")
+    change = with_action(tmp_path, "applaud", ACTION, DEED)
     story = tmp_path / "story.yaml"
     story.write_text(
         "title: Applause\ntopics: {orders: 4}\ngroup: {members: 2}\nhorizon: 2m\n"
         "script:\n  - {at: 1m, applaud: {members: [c0, c1]}}\n",
         "utf-8",
-    )
-    change = (
-        "import rebalsim.scenario.script_actions as a, rebalsim.simulation.deeds as d; "
-        f"a.__path__.append({str(tmp_path / 'actions')!r}); "
-        f"d.__path__.append({str(tmp_path / 'deeds')!r})"
     )
 
     assert "applause for c0 and c1" in rebalsim_after(change, tmp_path, "show", str(story))
@@ -183,9 +188,7 @@ CARRIED_OUT = {Stun: stun}
 
 def test_a_fault(tmp_path: Path) -> None:
     """Its pauses are found and explained, and break budgets, though nobody was told of it."""
-    for room, text in (("actions", FAULT), ("deeds", HARM)):
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "stun.py").write_text(text, "utf-8")
+    change = with_action(tmp_path, "stun", FAULT, HARM)
     story = tmp_path / "story.yaml"
     story.write_text(
         "title: Stunned\ntopics: {orders: {partitions: 4, rate: 100/s}}\n"
@@ -193,11 +196,6 @@ def test_a_fault(tmp_path: Path) -> None:
         "script:\n  - {at: 1m, stun: {members: [c0], for: 30s}}\n"
         "budgets: {longest_pause: <= 1s}\n",
         "utf-8",
-    )
-    change = (
-        "import rebalsim.scenario.script_actions as a, rebalsim.simulation.deeds as d; "
-        f"a.__path__.append({str(tmp_path / 'actions')!r}); "
-        f"d.__path__.append({str(tmp_path / 'deeds')!r})"
     )
 
     run = ("run", str(story), "--variant", "eager", "--advise", "off")
