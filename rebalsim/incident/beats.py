@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rebalsim.incident.lives import Life
-from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.facts import OF_EPOCHS, Fact, FactKind
 from rebalsim.worlds.logs.measured import (
     ACKNOWLEDGED,
     USUAL_MS,
@@ -69,7 +69,7 @@ def beats_of(story: GroupStory, lives: Sequence[Life]) -> list[Beat]:
 
 def is_of_consumer_protocol(voice: Voice, story: GroupStory) -> bool:
     """Whether its client says so, or its group knows nothing else."""
-    is_told = any(f.what in (FactKind.STATE, FactKind.EPOCH) for f in voice.facts)
+    is_told = any(f.what in OF_EPOCHS for f in voice.facts)
     return is_told or (bool(story.rounds) and all(r.is_epoch for r in story.rounds))
 
 

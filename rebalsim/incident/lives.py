@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs.adoption import stem_of
 from rebalsim.worlds.logs.coarse_times import is_coarse
-from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, GOES, MAKES_A_MEMBER, Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.stops import LONG_CLOSE_US, Stop, StopKind
@@ -97,7 +97,7 @@ def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
             is_open, is_in, left_us = True, False, NEVER
         elif f.what == FactKind.ASKING and not is_in:
             found[-1].joins_us = f.at_us  # again, with the member id that it was given
-        elif f.what in (FactKind.JOINED, FactKind.ASSIGNED):
+        elif f.what in MAKES_A_MEMBER:
             is_in = True
         elif f.what == FactKind.LEAVING and not has_expired:
             left_us = f.at_us
@@ -176,7 +176,7 @@ def _said_goodbye(life: Life, until_us: int) -> int:
     for f in _facts(life):
         if f.at_us > until_us:
             break
-        if f.what in (FactKind.JOINED, FactKind.ASSIGNED) or f.why.endswith(">JOINING"):
+        if f.what in MAKES_A_MEMBER or f.why.endswith(">JOINING"):
             own, leaves = [], False
         elif f.what == FactKind.REVOKED or f.why.endswith(LEAVES):
             own.append(f.at_us)
@@ -232,16 +232,8 @@ def _back(life: Life, stop: Stop, rounds: Sequence[Round]) -> int:
     """Its first word after it was noticed to be missing; where it then asked to be let in, so late that
     its group moves when it did.
     """
-    shows = (
-        FactKind.REVOKED,
-        FactKind.LOST,
-        FactKind.ASKING,
-        FactKind.BACK,
-        FactKind.THROWN_OUT,
-        FactKind.ASSIGNED,
-    )
     for f in life.voice.facts:
-        if f.at_us > stop.noticed_us and f.what in shows:
+        if f.at_us > stop.noticed_us and f.what in APPLICATION_GOES_ON:
             let_in = (
                 r.begin_us - AGAIN_US
                 for r in rounds
@@ -271,7 +263,7 @@ def _goodbye(life: Life, rounds: Sequence[Round]) -> int:
         return near[0]
     own: list[int] = []
     for f in _facts(life):
-        if f.what in (FactKind.JOINED, FactKind.ASSIGNED):
+        if f.what in MAKES_A_MEMBER:
             own = []  # what was before is no part of its close
         elif (
             f.what in (FactKind.REVOKED, FactKind.LEAVING)
@@ -282,10 +274,7 @@ def _goodbye(life: Life, rounds: Sequence[Round]) -> int:
 
 
 def _left_well(life: Life) -> bool:
-    return any(
-        f.what in (FactKind.CLOSED, FactKind.LEAVING) and f.at_us >= life.end_us - LONG_CLOSE_US
-        for f in _facts(life)
-    )
+    return any(f.what in GOES and f.at_us >= life.end_us - LONG_CLOSE_US for f in _facts(life))
 
 
 def client_id_of(life: Life) -> str:

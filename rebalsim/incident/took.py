@@ -11,7 +11,7 @@ from statistics import median_low
 
 from rebalsim.incident.lives import MUCH_US, Life
 from rebalsim.worlds.logs.coarse_times import is_coarse
-from rebalsim.worlds.logs.facts import CALLS, Fact, FactKind
+from rebalsim.worlds.logs.facts import ANSWERED, CALLS, GOES, Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.stops import LONG_CLOSE_US
@@ -102,7 +102,7 @@ def _until_request(life: Life, f: Fact, following: Fact | None, rounds: Sequence
             last = r.late_member in life.voice.ids and r.late_how == "joined"
             if last and r.begin_us <= f.at_us <= r.joined_us:
                 took = max(took, r.joined_us - f.at_us - HANDLED_US // 2)
-    if following is not None and following.what in (FactKind.LEAVING, FactKind.CLOSED):
+    if following is not None and following.what in GOES:
         for r in rounds:
             is_its_own = r.trigger.kind == TriggerKind.LEAVE and life.began(r)
             if is_its_own and f.at_us <= r.begin_us <= f.at_us + LONG_CLOSE_US:
@@ -137,7 +137,7 @@ def _told_us(before: Sequence[Fact], f: Fact, ends: Sequence[int]) -> int:
         before_it, _, after = x.why.partition(">")
         if x.what == FactKind.STATE and after == "RECONCILING" != before_it:
             return x.at_us + TURN_US
-        if x.what in (FactKind.JOINED, FactKind.SYNCED):
+        if x.what in ANSWERED:
             break  # it is called for what the assignment says
         if x.what == FactKind.HEARD and f.what == FactKind.REVOKED:
             return x.at_us + HANDLED_US

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.worlds.logs.facts import FactKind
+from rebalsim.worlds.logs.facts import GIVEN_UP, FactKind
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
 
@@ -25,7 +25,7 @@ def refine_times(voices: Sequence[Voice], rounds: Sequence[Round]) -> None:
         for f in voice.facts:
             if f.what == FactKind.ASSIGNED:
                 f.at_us = _after(f.at_us, step, [r.end_us for r in rounds if r.end_us >= 0])
-            elif f.what in (FactKind.REVOKED, FactKind.LOST):
+            elif f.what in GIVEN_UP:
                 f.at_us = _before(f.at_us, step, [r.joined_us for r in rounds if r.joined_us >= 0])
 
 

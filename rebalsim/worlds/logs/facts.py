@@ -108,6 +108,20 @@ class Fact:
 
 
 CALLS = (FactKind.REVOKED, FactKind.ASSIGNED, FactKind.LOST)  # what a listener is called for
+GIVEN_UP = (FactKind.REVOKED, FactKind.LOST)
+OF_EPOCHS = (FactKind.STATE, FactKind.EPOCH)  # said only by a client of the consumer protocol
+MAKES_A_MEMBER = (FactKind.JOINED, FactKind.ASSIGNED)
+ANSWERED = (FactKind.JOINED, FactKind.SYNCED)  # with the generation that it is in
+GOES = (FactKind.CLOSED, FactKind.LEAVING)
+# what comes of the application's thread: it is neither frozen nor stuck any more
+APPLICATION_GOES_ON = (
+    FactKind.REVOKED,
+    FactKind.LOST,
+    FactKind.ASSIGNED,
+    FactKind.ASKING,
+    FactKind.BACK,
+    FactKind.THROWN_OUT,
+)
 
 
 def between(facts: Sequence[Fact], since_us: int, until_us: int) -> Sequence[Fact]:

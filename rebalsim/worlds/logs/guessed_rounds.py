@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.facts import ANSWERED, GIVEN_UP, GOES, OF_EPOCHS, Fact, FactKind
 from rebalsim.worlds.logs.rounds import Round, finished
 from rebalsim.worlds.logs.triggers import Trigger, TriggerKind, kind_of_rejoin
 from rebalsim.worlds.logs.voices import Voice
@@ -19,7 +19,7 @@ Sign = tuple[int, TriggerKind, str]  # when, what may have begun a rebalance, wh
 
 def guess_rounds(group: str, voices: Sequence[Voice]) -> list[Round]:
     """The group's rebalances as its members lived through them."""
-    if any(f.what in (FactKind.STATE, FactKind.EPOCH) for v in voices for f in v.facts):
+    if any(f.what in OF_EPOCHS for v in voices for f in v.facts):
         return finished(_epochs(group, voices))
     joins = _joins(voices) or _numbered(voices)
     rounds: list[Round] = []
@@ -37,7 +37,7 @@ def _joins(voices: Sequence[Voice]) -> Joins:
     for voice in voices:
         seen: set[int] = set()
         for place, f in enumerate(voice.facts):
-            mine = f.what in (FactKind.JOINED, FactKind.SYNCED) and f.generation > 0
+            mine = f.what in ANSWERED and f.generation > 0
             if mine and f.generation not in seen:
                 seen.add(f.generation)
                 found.setdefault(f.generation, []).append((voice, place))
@@ -132,13 +132,13 @@ def _sign(voice: Voice, place: int, since: int) -> Sign | None:
 def _newly_there(voice: Voice, place: int) -> int:
     """When one asked that has never joined under its id before; −1: it has, or nobody can tell."""
     this = voice.facts[place]
-    if this.what not in (FactKind.JOINED, FactKind.SYNCED) or this.generation <= 0:
+    if this.what not in ANSWERED or this.generation <= 0:
         return -1
     since = -1
     for f in reversed(voice.facts[:place]):
         if f.what == FactKind.HEARD:
             return -1
-        if f.what in (FactKind.JOINED, FactKind.SYNCED) and f.generation != this.generation:
+        if f.what in ANSWERED and f.generation != this.generation:
             if not this.member or not f.member or f.member == this.member:
                 return -1
             since = f.at_us
@@ -266,9 +266,7 @@ def _dead_before(at_us: int, voices: Sequence[Voice]) -> str:
         lives = after is not None and after.what not in (FactKind.STARTED, FactKind.NAMED)
         if not before or lives or before[-1].at_us > at_us - SILENT_US:
             continue
-        if not any(
-            f.what in (FactKind.LEAVING, FactKind.CLOSED) for f in before[-4:]
-        ) and given & _held(before):
+        if not any(f.what in GOES for f in before[-4:]) and given & _held(before):
             return voice.id_at(at_us)
     return ""
 
@@ -279,13 +277,13 @@ def _held(facts: Sequence[Fact]) -> set[str]:
     for f in facts:
         if f.what == FactKind.ASSIGNED:
             held |= set(f.partitions)
-        elif f.what in (FactKind.REVOKED, FactKind.LOST):
+        elif f.what in GIVEN_UP:
             held -= set(f.partitions)
     return held
 
 
 def _is_epoch(f: Fact) -> bool:
-    return f.what in (FactKind.STATE, FactKind.EPOCH) and f.generation > 0
+    return f.what in OF_EPOCHS and f.generation > 0
 
 
 def _first_seen(generation: int, voices: Sequence[Voice]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebalsim.worlds.logs.facts import Fact, FactKind, between
+from rebalsim.worlds.logs.facts import MAKES_A_MEMBER, Fact, FactKind, between
 from rebalsim.worlds.logs.roll_calls import roll_calls
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.triggers import TriggerKind
@@ -152,7 +152,7 @@ def _asked(voice: Voice, this: Round) -> Arrival | None:
 
 def _took_part(f: Fact, this: Round, asked: int, generation: int) -> bool:
     """`generation`: which one the member has joined last, where its client says so."""
-    if f.what not in (FactKind.JOINED, FactKind.ASSIGNED):
+    if f.what not in MAKES_A_MEMBER:
         return False
     if generation >= 0:
         return generation == this.generation

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.facts import MAKES_A_MEMBER, OF_EPOCHS, Fact, FactKind
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.triggers import TriggerKind
 from rebalsim.worlds.logs.voices import Voice
@@ -144,7 +144,7 @@ def _told_session_us(voice: Voice) -> int:
 
 
 def _is_classic(voice: Voice) -> bool:
-    return not any(f.what in (FactKind.STATE, FactKind.EPOCH) for f in voice.facts)
+    return not any(f.what in OF_EPOCHS for f in voice.facts)
 
 
 def session_ms(voice: Voice) -> int:
@@ -178,7 +178,7 @@ def _closed(voice: Voice, known_us: Sequence[int], rounds: Sequence[Round]) -> l
                 found.append(
                     Stop(min(last.at_us + 1, f.at_us), voice, StopKind.KILLED, f.at_us, False)
                 )
-        elif f.what in (FactKind.JOINED, FactKind.ASSIGNED):
+        elif f.what in MAKES_A_MEMBER:
             is_closed = False
         has_lived = has_lived or f.what in (
             FactKind.ASKING,

@@ -15,7 +15,7 @@ from rebalsim.trace.recording import assignor_names, protocol_of
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 from rebalsim.worlds.logs.coordinator_events import coordinator_events
 from rebalsim.worlds.logs.dialects import dialect
-from rebalsim.worlds.logs.facts import CALLS, FactKind
+from rebalsim.worlds.logs.facts import CALLS, OF_EPOCHS, FactKind
 from rebalsim.worlds.logs.observation import GroupStory, observe
 from rebalsim.worlds.logs.sources import Source
 from rebalsim.worlds.logs.voice_events import partition_of, voice_events
@@ -86,7 +86,7 @@ def _header(stories: Sequence[GroupStory], events: Sequence[TraceEvent], start: 
 
 def facts_of(v: Voice) -> ConsumerFacts:
     """What a consumer's log tells of its settings."""
-    is_new = any(f.what in (FactKind.STATE, FactKind.EPOCH) for f in v.facts)
+    is_new = any(f.what in OF_EPOCHS for f in v.facts)
     offered = v.settings.get("partition.assignment.strategy", "").strip("[]")
     chosen = next((f.why for f in v.facts if f.what == FactKind.JOINED and f.why), "")
     assignors: Any = ()

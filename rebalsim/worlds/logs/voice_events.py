@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rebalsim.domain.ids import MOST_PARTITIONS, Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
-from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, Fact, FactKind
 from rebalsim.worlds.logs.stops import Stop, StopKind
 from rebalsim.worlds.logs.voices import Voice
 
@@ -107,15 +107,8 @@ class _Book:
 
     def _wake(self, f: Fact) -> None:
         """A listener's call, or a request to join, comes from a thread that goes on."""
-        shows = (
-            FactKind.REVOKED,
-            FactKind.LOST,
-            FactKind.ASSIGNED,
-            FactKind.BACK,
-            FactKind.ASKING,
-            FactKind.THROWN_OUT,
-        )
-        if self.halted == StopKind.FROZEN or (self.halted and f.what in shows):
+
+        if self.halted == StopKind.FROZEN or (self.halted and f.what in APPLICATION_GOES_ON):
             self._wake_at(f.at_us)
 
     def _wake_at(self, at: int) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from rebalsim.worlds.logs.dialects import Dialect, Facts
-from rebalsim.worlds.logs.facts import Fact, FactKind, Record, sorted_partitions
+from rebalsim.worlds.logs.facts import GIVEN_UP, Fact, FactKind, Record, sorted_partitions
 
 Teller = Callable[[int, str], list[Fact]]
 _GROUP = re.compile(r"; group: ([^,]{1,249})")
@@ -146,7 +146,7 @@ def put_together(facts: list[Fact]) -> list[Fact]:
     for fact in facts:
         if fact.what == FactKind.ASSIGNED:
             held.update(dict.fromkeys(fact.partitions))
-        elif fact.what in (FactKind.REVOKED, FactKind.LOST):
+        elif fact.what in GIVEN_UP:
             for partition in fact.partitions:
                 held.pop(partition, None)
         elif fact.what == FactKind.STARTED:
