@@ -78,7 +78,7 @@ class Case:
         where it has it already.
         """
         field = field_of(key)
-        if key in OF_BROKERS and consumer.config.group_protocol == "consumer":
+        if key in OF_BROKERS and consumer.config.uses_consumer_protocol:
             return self.brokers(OF_BROKERS[key], value)
         now = getattr(consumer.config, field)
         before = say_us(now) if key.endswith(".ms") else str(now)

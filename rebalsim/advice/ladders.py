@@ -27,7 +27,7 @@ OF_BROKERS: dict[str, tuple[str, ...]] = {
 
 def keys_for(consumer: Consumer) -> tuple[str, ...]:
     """The settings that are turned where nobody says which."""
-    if consumer.config.group_protocol == "consumer":
+    if consumer.config.uses_consumer_protocol:
         return (*OF_BROKERS, "max.poll.interval.ms", "max.poll.records")
     return USUAL
 

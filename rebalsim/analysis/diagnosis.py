@@ -147,7 +147,7 @@ def _choices(index: Index) -> _Choices:
 def _cooperative(index: Index, header: TraceHeader) -> Answer:
     found = _choices(index)
     latest, chosen = found.latest, found.chosen
-    is_new = any(facts.protocol == "consumer" for facts in header.consumers.values())
+    is_new = any(facts.uses_consumer_protocol for facts in header.consumers.values())
     offered = tuple(
         name
         for name, facts in sorted(header.consumers.items())

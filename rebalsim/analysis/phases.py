@@ -237,7 +237,7 @@ class Storyteller:
     def _speaks_new(self, who: str, event: int) -> bool:
         if who not in self.index.new_protocol:
             facts = self.header.consumers.get(who)
-            return facts is not None and facts.protocol == "consumer"
+            return facts is not None and facts.uses_consumer_protocol
         numbers = self.index.by_consumer.get(who, NOTHING)
         for place in range(bisect_right(numbers, event) - 1, -1, -1):
             e = self.index.events[numbers[place]]

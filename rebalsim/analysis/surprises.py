@@ -79,4 +79,4 @@ def _in(
 
 
 def _is_new(facts: Mapping[str, ConsumerFacts], e: ev.TraceEvent) -> bool:
-    return e.consumer in facts and facts[e.consumer].at(e.at_us).protocol == "consumer"
+    return e.consumer in facts and facts[e.consumer].at(e.at_us).uses_consumer_protocol

@@ -36,7 +36,7 @@ def told(raw: bytes, name: str, variant: str) -> Iterator[str]:
             f"{name}: no group is a Kafka Streams application, and only those speak the streams "
             "protocol — write --to consumer"
         )
-    if group.streams.config.group_protocol == "streams":
+    if group.streams.config.uses_streams_protocol:
         raise InputError(
             f"{name}: it speaks the streams protocol already — name a classic variant with "
             "--variant"

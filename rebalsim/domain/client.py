@@ -38,6 +38,15 @@ class ClientConfig:
     client_id: str = ""
     client_rack: str = ""
 
+    @property
+    def uses_consumer_protocol(self) -> bool:
+        """The brokers assign (KIP-848)."""
+        return self.group_protocol == "consumer"
+
+    @property
+    def uses_classic_protocol(self) -> bool:
+        return self.group_protocol == "classic"
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:

@@ -31,7 +31,7 @@ def lead_of(story: Scenario) -> int:
 
 def _commits_alike(one: Consumer) -> bool:
     """Does it commit at the same places of all rounds, or never?"""
-    if one.config.group_protocol == "consumer":
+    if one.config.uses_consumer_protocol:
         return one.handler.commit == "none"
     return one.handler.commit in REPEATING
 

@@ -149,7 +149,7 @@ def is_sampled(scenario: Scenario) -> bool:
     two heartbeats the script strikes is a chance under the classic protocol too, but one that
     the written times decide as well as any.)
     """
-    return any(spec.config.group_protocol == "consumer" for spec in everybody_in(scenario))
+    return any(spec.config.uses_consumer_protocol for spec in everybody_in(scenario))
 
 
 def has_draws(story: Scenario) -> bool:

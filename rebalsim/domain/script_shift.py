@@ -34,7 +34,7 @@ def longest_heartbeat(story: Scenario) -> int:
     """The longest interval at which anybody in the story sends heartbeats."""
     brokers_us = story.cluster.config.group_consumer_heartbeat_interval_us
     every = (
-        brokers_us if one.config.group_protocol == "consumer" else one.config.heartbeat_interval_us
+        brokers_us if one.config.uses_consumer_protocol else one.config.heartbeat_interval_us
         for one in everybody_in(story)
     )
     return max(every, default=0)

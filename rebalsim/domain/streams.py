@@ -63,15 +63,24 @@ class StreamsConfig:
     streams_assignment_interval_us: int = 1 * SECOND
 
     @property
+    def uses_streams_protocol(self) -> bool:
+        """The brokers assign the tasks (KIP-1071)."""
+        return self.group_protocol == "streams"
+
+    @property
+    def uses_classic_protocol(self) -> bool:
+        return self.group_protocol == "classic"
+
+    @property
     def standbys(self) -> int:
         """Of each task with state."""
-        is_new = self.group_protocol == "streams"
+        is_new = self.uses_streams_protocol
         return self.streams_num_standby_replicas if is_new else self.num_standby_replicas
 
     @property
     def standbys_key(self) -> str:
         """Whose setting that is: the client's, or the group's under the streams protocol."""
-        is_new = self.group_protocol == "streams"
+        is_new = self.uses_streams_protocol
         return "streams.num.standby.replicas" if is_new else "num.standby.replicas"
 
     @property

@@ -156,7 +156,7 @@ def is_static(consumer: Consumer) -> bool:
 
 
 def is_classic(consumer: Consumer) -> bool:
-    return consumer.config.group_protocol != "consumer"
+    return not consumer.config.uses_consumer_protocol
 
 
 def holds_up(consumer: Consumer) -> bool:

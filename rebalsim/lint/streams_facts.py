@@ -64,4 +64,4 @@ def restore_us(scenario: Scenario, app: StreamsApp) -> int:
 
 
 def is_classic(app: StreamsApp) -> bool:
-    return app.config.group_protocol == "classic"
+    return app.config.uses_classic_protocol

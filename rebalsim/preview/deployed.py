@@ -101,7 +101,7 @@ def _with_defaults(
     for key, _, _ in before:
         if key in made or config is None:
             continue
-        if config.group_protocol == "consumer" and key in CLASSIC_ONLY:
+        if config.uses_consumer_protocol and key in CLASSIC_ONLY:
             continue  # the old protocol's own: they end with it
         if text := _resolved(config, key):
             made[key] = text

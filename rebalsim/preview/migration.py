@@ -34,7 +34,7 @@ class Move:
 
     @property
     def is_classic(self) -> bool:
-        return self.old.group_protocol == self.new.group_protocol == "classic"
+        return self.old.uses_classic_protocol and self.new.uses_classic_protocol
 
     @property
     def in_common(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _refused(move: Move, made: Understood) -> Iterator[str]:
             "with no assignor in common the new ones cannot join (InconsistentGroupProtocol) — "
             "deploy twice, first with both"
         )
-    if move.new.group_protocol == "consumer":
+    if move.new.uses_consumer_protocol:
         yield from _of_consumer_protocol(move)
     if move.overlaps and move.old.group_protocol != move.new.group_protocol:
         yield from _of_policy(move, made)
@@ -115,7 +115,7 @@ def _of_policy(move: Move, made: Understood) -> Iterator[str]:
     if value is None or not value.known:
         return
     policy = str(value.value).lower()
-    wanted = "upgrade" if move.new.group_protocol == "consumer" else "downgrade"
+    wanted = "upgrade" if move.new.uses_consumer_protocol else "downgrade"
     if policy not in (wanted, "bidirectional"):
         yield (
             f"{move.name}: {key} is {policy} ({value.source}), so the brokers do not take a group "
@@ -188,7 +188,7 @@ def _of_protocols(move: Move) -> str:
             f"{move.name}: moves to the {move.new.group_protocol} protocol while it is empty: all "
             "old members are gone before the first new one joins"
         )
-    if move.new.group_protocol == "consumer":
+    if move.new.uses_consumer_protocol:
         return (
             f"{move.name}: a live migration to the consumer protocol (KIP-848): the first new "
             "member converts the group, and from then on the brokers assign; old members go on "

@@ -82,7 +82,7 @@ def _is_new_protocol(a: Analysis, group: str, at_us: int) -> bool:
     if told:
         return told[0][1]
     facts = [f for f in a.header.consumers.values() if f.group == group]
-    return any(f.at(at_us).protocol == "consumer" for f in facts)
+    return any(f.at(at_us).uses_consumer_protocol for f in facts)
 
 
 # ----------------------------------------- what an event changes in the group as the tool shows it

@@ -70,7 +70,7 @@ def _counter(event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> str:
         is_new = True
     else:
         facts = consumers.get(event.consumer)
-        is_new = facts is not None and facts.at(event.at_us).protocol == "consumer"
+        is_new = facts is not None and facts.at(event.at_us).uses_consumer_protocol
     return "epoch" if is_new else "generation"
 
 

@@ -58,7 +58,7 @@ def of_brokers(settings: ConsumerFacts | None, what: str) -> str:
 
 
 def session(settings: ConsumerFacts | None) -> str:
-    if settings is not None and settings.protocol == "consumer":
+    if settings is not None and settings.uses_consumer_protocol:
         return (
             "Only the session's end tells of a dead member: "
             f"{of_brokers(settings, 'session.timeout.ms')} "

@@ -234,7 +234,7 @@ class MemberChecks:
 
         starting = [c for c in consumers if c.starts_at is not None]
         self._check_instances(starting, settings_of)
-        classic = [c for c in starting if c.config.group_protocol == "classic"]
+        classic = [c for c in starting if c.config.uses_classic_protocol]
         if classic:
             self._check_common(classic, settings_of, roster)
 

@@ -208,9 +208,7 @@ def _speaks(consumer: Consumer) -> bool:
 
 def _is_classic(story: Story, variant: str) -> bool:
     return all(
-        c.config.group_protocol == "classic"
-        for g in story.scenario(variant).groups
-        for c in g.consumers
+        c.config.uses_classic_protocol for g in story.scenario(variant).groups for c in g.consumers
     )
 
 
@@ -240,7 +238,7 @@ def _alike_members(before: Scenario, after: Scenario) -> tuple[Kind, ...]:
 
 def _fates(was: Consumer, is_: Consumer, brokers: BrokerConfig) -> tuple[Fate, ...]:
     old, new = was.config, is_.config
-    if old.group_protocol == "consumer":
+    if old.uses_consumer_protocol:
         return ()
     least, least_key = (
         say_us(brokers.group_consumer_min_session_timeout_us),

@@ -114,7 +114,7 @@ class Resolver(MemberResolver):
                 config = consumer.config
                 if consumer.worker is not None:
                     said[consumer.worker.connect_protocol] = None
-                elif config.group_protocol == "consumer":
+                elif config.uses_consumer_protocol:
                     said[
                         config.group_remote_assignor
                         or self.cluster.config.group_consumer_assignors[0]

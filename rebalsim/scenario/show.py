@@ -255,7 +255,7 @@ def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
     default = f"{say_client(consumer.client)} {consumer.client_version}"
     written = parts.written
     settings: Written | None = written.get("config")
-    is_consumer = consumer.config.group_protocol == "consumer"
+    is_consumer = consumer.config.uses_consumer_protocol
     leave_out = CLASSIC_ONLY if is_consumer else CONSUMER_ONLY
     if not consumer.habits.has_poll_limit:
         leave_out = (*leave_out, "max.poll.interval.ms")

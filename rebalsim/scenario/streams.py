@@ -212,7 +212,7 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
             f"{lacking[0]}: it does not start — an instance's one tag here is its rack, so write "
             "[rack]",
         )
-    if written.get("clients") == "eager" and config.group_protocol == "streams":
+    if written.get("clients") == "eager" and config.uses_streams_protocol:
         asked.out.add(
             written.at["clients"],
             "Clients of 2.3 do not speak the streams protocol — leave group.protocol out",
@@ -224,11 +224,11 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
             "Kafka Streams does not speak the consumer protocol — write group.protocol: streams "
             "under streams: config:, or leave it out",
         )
-    if config.group_protocol == "streams":
+    if config.uses_streams_protocol:
         _check_static(asked, consumers)
         _check_bounds(asked, written, config)
     settings: Any = written.get("config")
-    if config.group_protocol == "streams" and settings is not None:
+    if config.uses_streams_protocol and settings is not None:
         for key in (
             "num.standby.replicas",
             "acceptable.recovery.lag",
@@ -315,7 +315,7 @@ def _check_static(asked: Asked, consumers: Written | None) -> None:
 
 def heading_of(app: StreamsApp) -> str:
     """Who deals the tasks."""
-    if app.config.group_protocol == "streams":
+    if app.config.uses_streams_protocol:
         return "streams protocol"
     if app.is_old:
         return "Streams 2.3"

@@ -186,7 +186,7 @@ def usual_of(story: Story, variant: str) -> tuple[str, ...]:
 def is_of_brokers(story: Story, variant: str) -> bool:
     """Whether the variant's members leave heartbeats and sessions to the brokers."""
     consumers = [c for g in story.scenario(variant).groups for c in g.consumers]
-    return bool(consumers) and all(c.config.group_protocol == "consumer" for c in consumers)
+    return bool(consumers) and all(c.config.uses_consumer_protocol for c in consumers)
 
 
 def seeds_for(story: Story, variants: tuple[str, ...]) -> int:

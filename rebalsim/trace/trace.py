@@ -80,6 +80,10 @@ class ConsumerFacts:
         """Whether it is a worker of Kafka Connect, whose facts have `connect` for a library."""
         return self.client.startswith("connect")
 
+    @property
+    def uses_consumer_protocol(self) -> bool:
+        return self.protocol == "consumer"
+
     def at(self, at_us: int) -> ConsumerFacts:
         """As it was at that instant."""
         was = next((f for f in self.former if at_us < f.until_us), None)

@@ -16,7 +16,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
     if len(case.story.variants) > 1 or case.variant != "as-written":
         return
     who = case.blamed or next(iter(case.people.values()), None)
-    if who is None or who.config.group_protocol == "consumer":
+    if who is None or who.config.uses_consumer_protocol:
         return
     listed = who.config.partition_assignment_strategy
     if tuple(listed) != (COOPERATIVE,):

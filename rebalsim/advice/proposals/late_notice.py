@@ -30,7 +30,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
     if not heard or who is None:
         return
     beat = who.config.heartbeat_interval_us
-    if who.config.group_protocol == "consumer":
+    if who.config.uses_consumer_protocol:
         beat = case.scenario.cluster.config.group_consumer_heartbeat_interval_us
     for us in SHORTER_US:
         if us < beat:

@@ -64,7 +64,7 @@ def propose(case: Case) -> Iterator[Patch | None]:
 def session_us(case: Case) -> int:
     """The session in force for whom it is about."""
     who = case.blamed
-    if who is None or who.config.group_protocol == "consumer":
+    if who is None or who.config.uses_consumer_protocol:
         return case.scenario.cluster.config.group_consumer_session_timeout_us
     return who.config.session_timeout_us
 

@@ -77,7 +77,7 @@ def _is_back(analysis: Analysis, instance_id: str, after_us: int) -> bool:
 def _stopped(settings: ConsumerFacts, is_back: bool) -> str:
     setting = (
         "group.consumer.session.timeout.ms on the brokers"
-        if settings.protocol == "consumer"
+        if settings.uses_consumer_protocol
         else "session.timeout.ms"
     )
     limit = f"{setting}{value_here(settings, 'session_timeout_us')}"
