@@ -11,13 +11,13 @@ from rebalsim.domain.errors import RebalsimError
 from rebalsim.incident.align import aligned
 from rebalsim.incident.costs import AsMeasured
 from rebalsim.incident.disturbance import last_us
-from rebalsim.incident.lives import lives_of
+from rebalsim.incident.lives import Life, lives_of
 from rebalsim.incident.replay import Held, hold
 from rebalsim.incident.took import waits_us
 from rebalsim.worlds.logs.facts import CALLS, FactKind
 from rebalsim.worlds.logs.measured import Measured, beats_apart_ms, measure
 from rebalsim.worlds.logs.observation import GroupStory
-from rebalsim.worlds.logs.stops import StopKind
+from rebalsim.worlds.logs.stops import Stop, StopKind
 
 MANY = 5  # samples from which on their spread is told, too
 FEW = 3  # samples below which a measurement is told, and no distribution drawn from it
@@ -181,16 +181,24 @@ def _beats(found: Calibration) -> list[str]:
 
 
 def _struck(found: Calibration) -> dict[str, list[int]]:
-    """How long each fault lasted, as far as logs tell: silences to their being noticed, cuts to the
-    coordinator's being found again.
+    """How long each fault lasted, as far as logs tell: silences until the process spoke again, cuts to
+    the coordinator's being found again.
     """
     kinds = {"freeze": StopKind.FROZEN, "crash": StopKind.KILLED, "hang": StopKind.HUNG}
-    stops = [s for story in found.stories for s in story.stops]
-    struck = {
-        kind: [max(0, s.noticed_us - s.at_us) for s in stops if s.how == how]
-        for kind, how in kinds.items()
-    }
+    struck: dict[str, list[int]] = {kind: [] for kind in kinds}
+    for story in found.stories:
+        lives = lives_of(story)
+        for kind, how in kinds.items():
+            stops = (stop for stop in story.stops if stop.how == how)
+            struck[kind] += [_lasted_us(stop, kind, lives) for stop in stops]
     return {**struck, "cut": list(found.measured.samples.get("cut", ()))}
+
+
+def _lasted_us(stop: Stop, kind: str, lives: Sequence[Life]) -> int:
+    """Until its process spoke again; where it never did, until its group knew."""
+    mine = (blow for life in lives if life.voice is stop.voice for blow in life.blows)
+    back = (b.for_us for b in mine if b.what == kind and b.at_us <= stop.noticed_us <= b.end_us)
+    return next(back, max(0, stop.noticed_us - stop.at_us))
 
 
 def _faults(found: Calibration) -> list[str]:

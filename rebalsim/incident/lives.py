@@ -34,6 +34,11 @@ class Blow:
     what: str
     for_us: int = 0
 
+    @property
+    def end_us(self) -> int:
+        """When it was over."""
+        return self.at_us + self.for_us
+
 
 @dataclass(slots=True)
 class Life:

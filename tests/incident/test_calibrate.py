@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from rebalsim.worlds.logs.observation import observe
 from rebalsim.worlds.logs.sources import sources_in
 
 DEPLOY = Path(__file__).parents[2] / "scenarios" / "incidents" / "deploy-last-night"
+STUCK_FOR_MS = 21_000  # as the recording's script has it, of which 12 s until it was missed
 STORY = """\
 topics: {orders: {partitions: 12}}
 group: {members: 3}
@@ -64,7 +66,9 @@ def test_a_topic_that_was_assumed_has_its_real_name_and_a_handler_its_batches() 
 
 def test_faults_are_told_with_their_rates() -> None:
     text = overlay(calibrated(DEPLOY.parent / "stuck-last-night"))
-    assert "#   - {kind: hang, about_every: " in text
+    found = re.search(r"#   - {kind: hang, about_every: \d+s, for: (\d+)ms}", text)
+    assert found is not None
+    assert abs(int(found[1]) - STUCK_FOR_MS) < 1_000, "until it came back, not until it was missed"
 
 
 @pytest.mark.long

@@ -45,6 +45,7 @@ def measure(stories: Sequence[GroupStory]) -> Measured:
             _joins(found, voice.facts)
             _restarts(found, voice.facts)
             _batches(found, voice)
+            _restorations(found, voice.facts)
             _cuts(found, voice.facts)
         for stop in story.stops:
             if stop.how == StopKind.FROZEN and stop.noticed_us > stop.at_us:
@@ -114,7 +115,12 @@ def _batches(found: Measured, voice: Voice) -> None:
             if heard >= 0 and f.what in (FactKind.REVOKED, FactKind.ASKING):
                 found.add("batch", 2 * (f.at_us - heard))
             heard = -1
-        elif f.what == FactKind.RESTORED:
+
+
+def _restorations(found: Measured, facts: Sequence[Fact]) -> None:
+    """What Kafka Streams says that restoring its stores took."""
+    for f in facts:
+        if f.what == FactKind.RESTORED:
             found.add("restore", f.amount * 1_000)
 
 
