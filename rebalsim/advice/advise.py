@@ -254,7 +254,9 @@ def _action(asked: Asked) -> str:
 
 
 def _promising(asked: Asked, played: Played, purse: Purse) -> list[tuple[Patch, Played]]:
-    """The proposals that help with the story's own seed, the best first."""
+    """The proposals that help with the story's own seed, the best first; as many as leave enough to
+    try the best of them over seeds, without which none would be told.
+    """
     case, _, wanted = asked
     seed = played.story.seed
     ranked = []
@@ -262,12 +264,22 @@ def _promising(asked: Asked, played: Played, purse: Purse) -> list[tuple[Patch, 
         other = changed(played, patch)
         if other is None:
             continue
+        if seed not in other.paid and not _leaves_enough(played, purse):
+            break
         other.play(seed, purse)
         outcome = outcome_of(played, other, (seed,), wanted, _action(asked))
         if outcome is not None:
             ranked.append((outcome.rank, len(patch.turns), patch, other))
     ranked.sort(key=lambda each: each[:2])
     return [(patch, other) for _, _, patch, other in ranked]
+
+
+def _leaves_enough(played: Played, purse: Purse) -> bool:
+    """Whether one more change can be played, and one over the fewest seeds that are told."""
+    first = played.story.seed
+    seeds = range(first, first + SEEDS[-1])
+    each = max(played.costs[seed] for seed in played.paid)
+    return purse.left >= played.price_of(seeds) + len(seeds) * each
 
 
 def _remedy(
