@@ -43,9 +43,7 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
         for e in told:
             if e.at_us <= at_us and e.how == "committed":
                 value, last_us = e.offset, e.at_us
-        for h in holdings:
-            if h.started_us > at_us:
-                continue
+        for h in (h for h in holdings if h.started_us <= at_us):
             instant = _last_commit(a, members[h.consumer].spans, h, min(h.ended_us, at_us))
             offset = handled(p, instant) if instant >= max(h.started_us, last_us + 1) else None
             if offset is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_selection import OF_A_GROUP, selection_of
@@ -35,6 +36,14 @@ def redeliveries_behind(a: Analysis, budget: Budget) -> list[Redelivery]:
     return sorted(found, key=lambda r: (-r.records, r.at_us))
 
 
+def _longest_in_phase(pauses: Sequence[Pause], metric: str) -> list[Pause]:
+    """Those that spent most in the phase that the metric is of."""
+    phase = metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
+    spent = [(sum(x.length_us for x in p.phases if x.kind.value == phase), p) for p in pauses]
+    most = max(length for length, _ in spent)
+    return [p for length, p in spent if length == most and length > 0]
+
+
 def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
     """The selected pauses that made the value: those of that length for a percentile, those
     longest in the phase for a phase, else the longest.
@@ -43,13 +52,8 @@ def pauses_behind(a: Analysis, budget: Budget) -> list[Pause]:
     found = of(a, selection_of(a, budget))
     if not found:
         return []
-    phase = (
-        budget.metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
-    )
-    if budget.metric.startswith("pause_") or (budget.metric.startswith("partition_seconds_")):
-        spent = [(sum(x.length_us for x in p.phases if x.kind.value == phase), p) for p in found]
-        most = max(length for length, _ in spent)
-        return [p for length, p in spent if length == most and length > 0]
+    if budget.metric.startswith(("pause_", "partition_seconds_")):
+        return _longest_in_phase(found, budget.metric)
     if budget.metric.startswith("p") and METRICS[budget.metric].unit == Unit.DURATION:
         value = a.measure(budget.metric, selection_of(a, budget))
         if at := [p for p in found if p.length_us == value]:

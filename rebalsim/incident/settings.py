@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from rebalsim.incident.beats import NEW_MS, guessed_session_us, new_session_us
 from rebalsim.scenario.profiles import CLIENTS
@@ -69,29 +70,33 @@ def cluster_lines(story: GroupStory) -> list[str]:
 
 def config_of(story: GroupStory) -> dict[str, str]:
     """The clients' settings, by Kafka's names."""
-    found: dict[str, str] = {}
     if is_consumer_group(story):
-        found["group.protocol"] = "consumer"
-    for key in KEPT:
-        if is_consumer_group(story) and key in ("session.timeout.ms", "heartbeat.interval.ms"):
-            continue
-        told = Counter(v.settings[key] for v in story.voices if v.settings.get(key, "").isdigit())
-        if told:
-            found[key] = told.most_common(1)[0][0]
-    if "session.timeout.ms" not in found and not is_consumer_group(story):
-        guess = guessed_session_us(story, USUAL_MS * 1_000) // 1_000
-        if guess > 0:
-            found["session.timeout.ms"] = (
-                f"{guess}   # ASK: no log tells; about so long it was silent"
-            )
-    beat = 0 if is_consumer_group(story) else classic_beat_ms(story)
-    if "heartbeat.interval.ms" not in found and beat:
-        found["heartbeat.interval.ms"] = f"{beat}   # as answers came"
+        keys = [key for key in KEPT if key not in ("session.timeout.ms", "heartbeat.interval.ms")]
+        found = {"group.protocol": "consumer", **_told(story, keys)}
+    else:
+        found = _told(story, KEPT)
+        if "session.timeout.ms" not in found:
+            guess = guessed_session_us(story, USUAL_MS * 1_000) // 1_000
+            if guess > 0:
+                guessed = f"{guess}   # ASK: no log tells; about so long it was silent"
+                found["session.timeout.ms"] = guessed
+        if "heartbeat.interval.ms" not in found and (beat := classic_beat_ms(story)):
+            found["heartbeat.interval.ms"] = f"{beat}   # as answers came"
     if "max.poll.interval.ms" not in found and (limit := _poll_limit(story)):
         found["max.poll.interval.ms"] = limit
     offered = _assignors(story)
     if offered and not is_consumer_group(story):
         found["partition.assignment.strategy"] = f"[{offered}]"
+    return found
+
+
+def _told(story: GroupStory, keys: Iterable[str]) -> dict[str, str]:
+    """What most of the clients say of these settings."""
+    found: dict[str, str] = {}
+    for key in keys:
+        told = Counter(v.settings[key] for v in story.voices if v.settings.get(key, "").isdigit())
+        if told:
+            found[key] = told.most_common(1)[0][0]
     return found
 
 

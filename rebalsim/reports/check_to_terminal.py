@@ -7,10 +7,12 @@ Errors in the files are counted here and told on stderr, which the command does.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.budget import Level
+from rebalsim.domain.errors import Problem
 from rebalsim.domain.verdict import Ending, Outcome
 from rebalsim.reports.check_report import Checked, CheckReport, Comparison, StoryChecked
 from rebalsim.reports.ink import Line, table
@@ -55,27 +57,23 @@ class _Page:
             self.line(Line(part, style))
 
 
-def _story(page: _Page, story: StoryChecked) -> None:
-    if (
-        story.has_budgets
-        and story.ending is Ending.PASS
-        and not (story.checked or story.problems or story.notes)
-    ):
-        return  # --only meant others
-    page.line(
-        Line(page.plain(story.file), "bold").add(
-            f"  {page.plain(story.title)}" if story.title else "", "dim"
-        )
-    )
-    for problem in (p for p in story.problems if p.is_warning):
+def _problems(page: _Page, problems: Sequence[Problem]) -> None:
+    """The warnings whole; how many errors there are, for these have been told."""
+    for problem in (p for p in problems if p.is_warning):
         for part in str(problem).split("\n"):
             page.line(Line(f"  {page.plain(part)}"))
-    if errors := sum(not p.is_warning for p in story.problems):
-        page.line(
-            Line("  ")
-            .add(page.plain("✗"), "red")
-            .add(f" {plural(errors, 'error')}, told on stderr", "red")
-        )
+    if errors := sum(not p.is_warning for p in problems):
+        told = f" {plural(errors, 'error')}, told on stderr"
+        page.line(Line("  ").add(page.plain("✗"), "red").add(told, "red"))
+
+
+def _story(page: _Page, story: StoryChecked) -> None:
+    has_news = story.checked or story.problems or story.notes
+    if story.has_budgets and story.ending is Ending.PASS and not has_news:
+        return  # --only meant others
+    title = f"  {page.plain(story.title)}" if story.title else ""
+    page.line(Line(page.plain(story.file), "bold").add(title, "dim"))
+    _problems(page, story.problems)
     if story.bug:
         page.wrapped(f"rebalsim contradicts itself here: {story.bug}", 2, "bold red")
     has_variants = len({c.variant for c in story.checked}) > 1

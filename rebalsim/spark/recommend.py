@@ -82,6 +82,19 @@ def _with_others(said: str, usual: Iterable[str]) -> list[str]:
     return list(dict.fromkeys((said, *(v for v in usual if _number(v) != _number(said)))))
 
 
+def _of_client(name: str, config: ClientConfig) -> tuple[str, str, list[str]]:
+    current = getattr(config, _field(name), None)
+    if isinstance(current, bool) or not isinstance(current, (int, float)):
+        raise InputError(
+            f"'{name}' is no number, so it cannot be turned up and down — make it an axis of a "
+            "plan instead."
+        )
+    is_time = _field(name).endswith("_us")
+    said = q.say_us(current) if is_time else str(current)
+    usual = LADDERS.get(name) or _around(said, float(current), is_time)
+    return f"group.config.{name}", said, _with_others(said, usual)
+
+
 def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
     """(path, the value as it is, all values to try) of a setting: a Kafka key, or a path of the
     scenario with a number in it.
@@ -95,16 +108,7 @@ def ladder(story: Story, variant: str, name: str) -> tuple[str, str, list[str]]:
         said = q.say_us(getattr(scenario.cluster.config, _field(name)))
         return f"cluster.config.{name}", said, _with_others(said, OF_BROKERS[name])
     if name in LADDERS or hasattr(ClientConfig, _field(name)):
-        current = getattr(consumer.config if consumer else ClientConfig(), _field(name), None)
-        if isinstance(current, bool) or not isinstance(current, (int, float)):
-            raise InputError(
-                f"'{name}' is no number, so it cannot be turned up and down — make it an axis of "
-                "a plan instead."
-            )
-        is_time = _field(name).endswith("_us")
-        said = q.say_us(current) if is_time else str(current)
-        usual = LADDERS.get(name) or _around(said, float(current), is_time)
-        return f"group.config.{name}", said, _with_others(said, usual)
+        return _of_client(name, consumer.config if consumer else ClientConfig())
     if name in ("members", "group.members"):
         count = len(scenario.groups[0].consumers) if scenario.groups else 1
         counts = (count, *(max(1, round(count * f)) for f in (0.5, 0.75, 1.25, 1.5, 2, 3)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
 from rebalsim.lint.facts import everyone, is_classic
@@ -32,13 +33,17 @@ RULE = Rule(
 )
 
 
-def find(scenario: Scenario) -> Iterator[Finding]:
-    lists = {
+def _offered(consumers: Iterable[Consumer]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The group and the assignors of each that uses the classic protocol."""
+    return {
         c.name: (c.group, c.config.partition_assignment_strategy)
-        for group in scenario.groups
-        for c in group.consumers
+        for c in consumers
         if is_classic(c)
     }
+
+
+def find(scenario: Scenario) -> Iterator[Finding]:
+    lists = _offered(c for group in scenario.groups for c in group.consumers)
     everybody = {c.name: c for c in everyone(scenario)}
     for action, deed in deeds_of(scenario, RollingBounce):
         coming = (*deed.deploy.consumers, *deed.surge_consumers)
@@ -67,10 +72,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 )
                 break
         for c in coming:
-            if is_classic(c):
-                lists[c.name] = (c.group, c.config.partition_assignment_strategy)
-            else:
-                lists.pop(c.name, None)
-        if deed.surge_consumers:
-            for name in deed.consumers:
-                lists.pop(name, None)
+            lists.pop(c.name, None)
+        lists.update(_offered(coming))
+        for name in deed.consumers if deed.surge_consumers else ():
+            lists.pop(name, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
@@ -42,13 +42,7 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         if len(members) < 2 or selected_assignor(members) != "range":
             continue
         counts = _counts(scenario, members)
-        # only members with equal subscriptions can be compared: another's fewer partitions may be
-        # what it asked for
-        alike: dict[tuple[str, ...], list[tuple[Consumer, int]]] = {}
-        for member, count in zip(members, counts):
-            alike.setdefault(tuple(t.name for t in subscribed(scenario, member)), []).append(
-                (member, count)
-            )
+        alike = _by_topics(scenario, zip(members, counts))
         for topics, shares in alike.items():
             numbers = [count for _, count in shares]
             most, least = max(numbers), min(numbers)
@@ -57,11 +51,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             rich = [m for m, count in shares if count == most]
             poor = sum(1 for count in numbers if count == least)
             sure = all(is_static(m) for m, _ in shares)
-            who = (
-                f"{', '.join(m.name for m in rich[:3])}{' …' if len(rich) > 3 else ''}"
-                if sure
-                else f"{len(rich)} of {len(shares)} members"
-            )
+            first = ", ".join(m.name for m in rich[:3]) + (" …" if len(rich) > 3 else "")
+            who = first if sure else f"{len(rich)} of {len(shares)} members"
             fair = -(-sum(numbers) // len(numbers))
             yield Finding(
                 f"range deals out each of {len(topics)} topics by itself and gives {who} {most} "
@@ -71,6 +62,19 @@ def find(scenario: Scenario) -> Iterator[Finding]:
                 Place("consumer", members[0].name, "partition.assignment.strategy"),
                 fix=(("partition.assignment.strategy", "[cooperative-sticky]"),),
             )
+
+
+def _by_topics(
+    scenario: Scenario, shares: Iterable[tuple[Consumer, int]]
+) -> dict[tuple[str, ...], list[tuple[Consumer, int]]]:
+    """Only members with equal subscriptions can be compared: another's fewer partitions may be what
+    it asked for.
+    """
+    alike: dict[tuple[str, ...], list[tuple[Consumer, int]]] = {}
+    for member, count in shares:
+        topics = tuple(t.name for t in subscribed(scenario, member))
+        alike.setdefault(topics, []).append((member, count))
+    return alike
 
 
 def _counts(scenario: Scenario, members: list[Consumer]) -> list[int]:

@@ -42,21 +42,18 @@ def read(script: ScriptCast, written: Written, line: int) -> Deed | None:
     start = script.started(roster, seat).life.start
     start_us = round(start.a if start.shape != "uniform" else (start.a + start.b) / 2)
     deployed = any(key in written for key in _DEPLOYED)
+    seats = [s for _, s in found]
     partition = written.get("partition", 0)
-    members = None
-    if partition:
-        kept = [s for _, s in found][partition:]
-        if not kept:
-            return None  # ordinals below the partition stay as they are: all of them
-        members = tuple((s.name, written.node) for s in kept)
+    kept = seats[partition:]
+    if not kept:
+        return None  # ordinals below the partition stay as they are: all of them
+    members = tuple((s.name, written.node) for s in kept) if partition else None
     bounce = as_bounce(written, start_us, members)
     if written.get("type") == "OnDelete":
         return _on_delete(script, written, found, bounce if deployed else None)
     if written.get("type") == "Recreate":
-        seats = [s for _, s in found]
-        if deployed:
-            for one in seats:
-                one.deployed.append(bounce)
+        for one in seats if deployed else ():
+            one.deployed.append(bounce)
         settings = tuple(script.started(roster, s) for s in seats) if deployed else ()
         return read_recreate(written, tuple(s.name for s in seats), settings)
     return roll(script, bounce, line, bounce if deployed else None)

@@ -23,18 +23,21 @@ def stem_of(member: str) -> str:
     return stem if stem != member else ""
 
 
+def _strays(coordinator: Iterable[Fact], known: set[str]) -> dict[str, list[Fact]]:
+    """What the coordinator says of members that nobody's own lines name, by the stems of their ids."""
+    strays: dict[str, list[Fact]] = {}
+    telling = (FactKind.BORN, FactKind.ADDED, FactKind.REPLACED, FactKind.PREPARING)
+    for f in coordinator:
+        if f.member and f.member not in known and f.what in telling:
+            strays.setdefault(stem_of(f.member), []).append(f)
+    return strays
+
+
 def adopt(voices: Sequence[Voice], coordinator: Iterable[Fact]) -> None:
     """Give ids and group to those who tell none themselves."""
     known = {i for v in voices for i in v.ids}
     names = Counter(name for v in voices for name in _names(v))
-    strays: dict[str, list[Fact]] = {}
-    for f in coordinator:
-        if (
-            f.member
-            and f.member not in known
-            and f.what in (FactKind.BORN, FactKind.ADDED, FactKind.REPLACED, FactKind.PREPARING)
-        ):
-            strays.setdefault(stem_of(f.member), []).append(f)
+    strays = _strays(coordinator, known)
     for voice in voices:
         for name in _names(voice):
             if names[name] != 1 or (voice.ids and not voice.instance):

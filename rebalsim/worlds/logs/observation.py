@@ -83,6 +83,12 @@ def _none_readable(notes: Sequence[str]) -> str:
     return f"{named}\nSo there is nothing to tell — give logs as text, plain or in gzip or zstd"
 
 
+def _refuse_unknown(group: str, names: Sequence[str]) -> None:
+    if group and group not in names:
+        there = ", ".join(names[:10]) or "none"
+        raise InputError(f"group {group}: no line is of it — the logs' groups are: {there}")
+
+
 def told_by(
     streams: Sequence[Stream], census: Census, group: str = "", zone: str = ""
 ) -> Observation:
@@ -100,9 +106,7 @@ def told_by(
     coordinator = _set_right(brokers, voices, clocks)
     adopt_by_time(voices, coordinator)
     names = sorted({v.group for v in voices} | {f.group for f in coordinator if f.group})
-    if group and group not in names:
-        there = ", ".join(names[:10]) or "none"
-        raise InputError(f"group {group}: no line is of it — the logs' groups are: {there}")
+    _refuse_unknown(group, names)
     voices = join_lives(voices)
     name_voices(voices)
     of_group = _by_group(coordinator)
@@ -110,13 +114,9 @@ def told_by(
         g: _story(g, of_group(g), [v for v in voices if v.group == g])
         for g in ([group] if group else names)
     }
-    told = {
-        file: clocks[id(s)]
-        for s in streams
-        if id(s) in clocks
-        for file in (first_files[id(s)], *s.parts)
-    }
-    return Observation(_lively(groups), told, census, notes, has_broker=bool(brokers))
+    told = [(s, clocks[id(s)]) for s in streams if id(s) in clocks]
+    by_file = {file: clock for s, clock in told for file in (first_files[id(s)], *s.parts)}
+    return Observation(_lively(groups), by_file, census, notes, has_broker=bool(brokers))
 
 
 def _lively(groups: dict[str, GroupStory]) -> dict[str, GroupStory]:
