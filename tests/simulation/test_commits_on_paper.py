@@ -156,11 +156,12 @@ def test_who_is_no_member_any_more_hears_it_from_its_commit(error: Error) -> Non
     assert consumer.expelled == [error]
 
 
-def test_the_answer_to_a_commit_of_an_older_generation_expels_nobody() -> None:
+@pytest.mark.parametrize("state", [MemberState.PREPARING, MemberState.STABLE])
+def test_the_answer_to_a_commit_of_an_older_generation_expels_nobody(state: MemberState) -> None:
     consumer, commits = committing("async")
     consumer.answers = answers(None)
     commits.send_async(OFFSETS)
-    consumer.member.generation, consumer.member.state = 2, MemberState.PREPARING
+    consumer.member.generation, consumer.member.state = 2, state
     consumer.sent[0].answer(Error.ILLEGAL_GENERATION)
     assert consumer.expelled == []
     assert commits.under_way == 0
