@@ -26,6 +26,12 @@ class Kind:
     brokers: frozenset[int]
     always_us: float  # so long a round keeps the client at most, …
     drawn: tuple[tuple[RecordCosts, Draw], ...]  # … and what is drawn for each record adds
+    handled_us: float  # of what it always takes, so much is the application's own work
+
+    @property
+    def waits_most_us(self) -> float:
+        """So long a client that rests before each round waits for the next at most."""
+        return self.spacing_us + self.always_us - self.handled_us
 
     @property
     def share(self) -> float:

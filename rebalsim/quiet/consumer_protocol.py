@@ -30,7 +30,22 @@ def playing_of(client: Any) -> AsyncReading | Idling | None:
     """How this client may skip from now on, None unless all is quiet."""
     if not can_rest(client):
         return None
-    return AsyncReading(client) if client.feed.shares else Idling(client)
+    playing = AsyncReading(client) if client.feed.shares else Idling(client)
+    if not hears_nothing_new(client):
+        if playing.commits_each:
+            return None
+        playing.wakes_us = playing.next_told_us() - 1
+    return playing
+
+
+def hears_nothing_new(client: Any) -> bool:
+    """Will its beats and commits be answered as they always are, as far as one can see?"""
+    member, host = client.member, client.host
+    return bool(
+        host.has_written
+        and not host.is_watching
+        and host.has_reached_target(member.member_id, member.epoch)
+    )
 
 
 def can_rest(client: Any) -> bool:
@@ -53,9 +68,6 @@ def can_rest(client: Any) -> bool:
         and host is not None
         and client.coordinator == host.broker
         and host.is_up
-        and host.has_written
-        and not host.is_watching
-        and host.has_reached_target(member.member_id, member.epoch)
         and link is not None
         and link.is_clear
         and link.at_work is None
@@ -119,10 +131,12 @@ class AsyncReading(Reading):
 
     def next_own_us(self) -> int:
         client = self.client
-        beats, due_us = client.heartbeat.beats, client.commits.due_us
-        return int(
-            due_us if client.coordinator_link.fixed_us >= 0 else min(due_us, beats.next_us())
-        )
+        is_told = client.coordinator_link.fixed_us >= 0 and not self.is_mindful
+        return int(client.commits.due_us if is_told else self.next_told_us())
+
+    def next_told_us(self) -> int:
+        """When the coordinator may hear of it next."""
+        return int(min(self.client.commits.due_us, self.client.heartbeat.beats.next_us()))
 
     def rest_until(self, at_us: int) -> None:
         client, foretold = self.client, self._foretold
@@ -167,7 +181,7 @@ class AsyncReading(Reading):
             and client.commits.due_us < self.engine.until_us
             and len(self._kinds) == 1
             and not self._kinds[0].drawn
-            and self._kinds[0].spacing_us + self._kinds[0].always_us < self._timeout_us
+            and self._kinds[0].waits_most_us < self._timeout_us
             and client.coordinator_link.fixed_us >= 0
             and all(client.link(broker).fixed_us >= 0 for broker in self._kinds[0].brokers)
             and all(share.has_landed for share in self._flowing)
@@ -281,13 +295,18 @@ class Idling(Playing):
             and client.coordinator_link.fixed_us >= 0
         )
 
+    def next_told_us(self) -> int:
+        """When the coordinator may hear of it next: it has nothing to commit."""
+        return int(self.client.heartbeat.beats.next_us())
+
     @property
     def _period_us(self) -> int:
         client = self.client
         return int(client.spec.handler.poll_timeout_us + client.world.machine.async_wait_late_us)
 
     def is_worth_it(self) -> bool:
-        return bool(self.engine.until_us - self.since_us > WORTH_POLLS * self._period_us)
+        until = min(self.engine.until_us, self.wakes_us)
+        return bool(until - self.since_us > WORTH_POLLS * self._period_us)
 
     def may_be_writing(self) -> bool:
         """It has nothing to commit."""

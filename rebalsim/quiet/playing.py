@@ -7,18 +7,31 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any
 
+from rebalsim.simulation.engine import NEVER
+
 
 class Playing:
     """Quiet time of one client since it began."""
 
-    __slots__ = ("client", "engine", "since_us")
-
-    beats = True
+    __slots__ = ("client", "engine", "since_us", "wakes_us")
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self.engine = client.engine
         self.since_us = client.engine.now
+        self.wakes_us = NEVER  # it goes on then at the latest
+
+    @property
+    def beats(self) -> bool:
+        """Does it beat in this quiet time?"""
+        return not self.is_mindful
+
+    @property
+    def is_mindful(self) -> bool:
+        """Does it wake before anything of it reaches the coordinator? Then that may be as busy as
+        it likes meanwhile.
+        """
+        return self.wakes_us < NEVER
 
     def is_thinkable(self) -> bool:
         """Can such a client skip at all, as its settings and its records are?"""
@@ -48,6 +61,12 @@ class Playing:
         client.fall_silent()
         if self.commits_each:
             client.host.silent_writers[client.rank] = client
+        if self.is_mindful:
+            self.engine.at(self.wakes_us, client.rank, self._wake)
+
+    def _wake(self, _: Any) -> None:
+        if self.client.skipped is self:
+            self.client.touch()
 
     def go_on(self) -> None:
         """The client goes on, as late before the instant that is asked for as it can."""

@@ -44,19 +44,20 @@ class Reading(Playing):
         shares = [s for s in self._flowing if s.flow is flow or s.flow.is_like(flow)]
         brokers = frozenset([share.broker for share in shares])
         ways = 2 * max([client.link(share.broker).most_us for share in shares])
-        always = ways + client.world.machine.service_us + 2 * self.turns_us()
-        always += len(brokers) * (self.commit_most_us() + self.turns_us() + 1)
+        always = ways + client.world.machine.service_us + self.turns_us()
+        always += len(brokers) * (self.commit_most_us() + 1)
         drawn: list[Any] = []
+        handled = 0.0
         for what, purpose, times in (
             (handler.per_record, "record", len(shares)),
             (handler.per_batch, "batch", len(brokers)),
         ):
             if what.is_constant:
-                always += times * what.a
+                handled += times * what.a
             else:
                 drawn += [(client.feed.costs_of(s.partition, purpose), what) for s in shares]
         spacing = 1.0 / flow.rate_at(self.since_us)
-        return Kind(flow, spacing, brokers, always, tuple(drawn))
+        return Kind(flow, spacing, brokers, always + handled, tuple(drawn), handled)
 
     def turns_us(self) -> int:
         """What may pass between two things that a thread does."""
@@ -70,7 +71,8 @@ class Reading(Playing):
         cluster, link = client.world.scenario.cluster, client.coordinator_link
         linger = max(0, cluster.config.group_coordinator_append_linger_us)
         writes = most_of(cluster.log_append) + most_of(cluster.replication)
-        return int(2 * link.most_us + client.world.machine.service_us + linger + writes)
+        answered = 2 * link.most_us + client.world.machine.service_us
+        return int(answered + linger + writes + self.turns_us())
 
     # ------------------------------------------------------------------------------ may it skip now?
 

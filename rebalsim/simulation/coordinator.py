@@ -299,7 +299,7 @@ class Coordinator:
         later.
         """
         now = self.engine.now
-        self.rouse()
+        self._rouse_all()
         self._let_go(now)
         self.is_up = False
         self.broker = broker
@@ -374,6 +374,11 @@ class Coordinator:
 
     def rouse(self) -> None:
         """News for everybody: members that sleep through their beats must mind them from now on."""
+        for consumer in self.world.members_of(self.name):
+            if consumer.is_alive and not (consumer.skipped and consumer.skipped.is_mindful):
+                consumer.touch()
+
+    def _rouse_all(self) -> None:
         for consumer in self.world.members_of(self.name):
             if consumer.is_alive:
                 consumer.touch()
