@@ -174,7 +174,7 @@ def test_the_worst_of_several_seeds_is_named_where_there_is_one(
 def test_a_story_of_many_members_says_that_it_is_told_over_fewer_seeds() -> None:
     many = [
         word
-        for one in ("group.members=51", "script.0.scale=52", "topics.orders=52")
+        for one in ("group.members=51", "script.0.scale=52", "topics.orders.partitions=52")
         for word in ("--set", one)
     ]
     told = " ".join(run("scale-out", "--replay", "consumer", *many).output.split())

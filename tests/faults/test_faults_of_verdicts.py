@@ -96,7 +96,7 @@ def test_a_topic_that_nobody_subscribes_to_kept_its_budget(
     code, told = checked(
         tmp_path,
         capsys,
-        topics="{orders: {partitions: 4, rate: 10/s}, other: {partitions: 2, rate: 1/s}}",
+        topics="{orders: {partitions: 4, rate: 10/s}, other: {partitions: 2, rate: 5/s}}",
         group="{members: 2, topics: [orders]}",
         budgets=f"[{{{asked}, topics: [other]}}]",
     )
@@ -136,7 +136,7 @@ def test_a_window_kept_the_budget_of_what_was_gone_in_it(
     code, told = checked(
         tmp_path,
         capsys,
-        topics="{orders: {partitions: 4, rate: 10/s}, other: {partitions: 2, rate: 1/s}}",
+        topics="{orders: {partitions: 4, rate: 10/s}, other: {partitions: 2, rate: 5/s}}",
         horizon="20m",
         script=script,
         budgets=f"[{{{asked}}}]",
