@@ -9,12 +9,31 @@ these on it is played; where every broker has been heard meanwhile it stands as 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rebalsim.domain.draws import Draw, mean_of
 from rebalsim.simulation.record_costs import RecordCosts
 
 LOOKED_AT = 8  # so many of the last rounds are looked at one by one, if these are enough
+
+
+class Polls(NamedTuple):
+    """How poll() goes on while a client waits: it is over each time without records, and looks away
+    for a moment where it begins anew. What lands then is found later, by which the next poll()
+    begins later, and so on from round to round.
+    """
+
+    period_us: int
+    away_us: int  # so long it may not see what lands, and may begin later than reckoned
+    lands_us: int  # so long records are under way at most
+
+    def may_miss(self, first_us: float, last_us: float, at_us: int) -> bool:
+        """Does one begin where records land that come at this instant, if the first began between
+        these two?
+        """
+        lands = at_us + self.lands_us
+        times = int((lands - first_us) // self.period_us)
+        return times > 0 and last_us + times * self.period_us + self.away_us >= at_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +46,16 @@ class Kind:
     always_us: float  # so long a round keeps the client at most, …
     drawn: tuple[tuple[RecordCosts, Draw], ...]  # … and what is drawn for each record adds
     handled_us: float  # of what it always takes, so much is the application's own work
+    polls: Polls | None = None  # None where a poll() that begins sees at once what is there
 
     @property
     def waits_most_us(self) -> float:
         """So long a client that rests before each round waits for the next at most."""
         return self.spacing_us + self.always_us - self.handled_us
+
+    def handled(self, takes_us: float) -> float:
+        """Of a round that takes so long at most, the application's own work."""
+        return self.handled_us + takes_us - self.always_us
 
     @property
     def share(self) -> float:
@@ -54,7 +78,7 @@ class Arrival:
 
     at_us: int
     kinds: tuple[int, ...]
-    finds_rest: bool  # is all that came before certainly done with?
+    finds_rest: bool  # is all that came before certainly done with, and is this one seen at once?
 
 
 def beginning_before(kinds: list[Kind], since_us: int, until_us: int) -> int | None:
@@ -93,13 +117,16 @@ def arrivals_between(
     kinds: list[Kind], since_us: int, until_us: int, owed_us: float = 0.0
 ) -> list[Arrival]:
     """All after the one instant and before the other. At the first of these so much work is left
-    at most.
+    at most; since when the client polls there is not known.
     """
     found: list[Arrival] = []
     free = since_us + owed_us
+    polls, polled = kinds[0].polls, -1.0
     for at, came in _coming(kinds, since_us, until_us):
-        found.append(Arrival(at, tuple([place for place, _ in came]), free <= at))
+        is_seen = polls is None or 0 < polled and not polls.may_miss(polled, free, at)
+        found.append(Arrival(at, tuple([place for place, _ in came]), free <= at and is_seen))
         free = max(free, at) + sum([takes for _, takes in came])
+        polled = at + sum([kinds[place].handled(takes) for place, takes in came])
     return found
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.messages import OffsetCommitRequest
-from rebalsim.quiet.arrivals import beginning_before
+from rebalsim.quiet.arrivals import Polls, beginning_before
 from rebalsim.quiet.foretelling import Beats, Commit, Foretold
 from rebalsim.quiet.playing import Playing
 from rebalsim.quiet.reading import Reading
@@ -119,6 +119,14 @@ class AsyncReading(Reading):
 
     def turns_us(self) -> int:
         return int(self.client.world.machine.async_turn_us) + SLACK_US
+
+    def polls(self, lands_us: int) -> Polls | None:
+        """A poll() that finds nothing to fetch passes twice, a turn apart. Beats and commits are
+        reasons for such passes too: each puts off by a turn what it meets.
+        """
+        machine = self.client.world.machine
+        period = self._timeout_us + machine.async_wait_late_us
+        return Polls(period, 3 * machine.async_turn_us + SLACK_US, lands_us)
 
     def is_possible(self) -> bool:
         feed = self.client.feed

@@ -9,7 +9,7 @@ from copy import copy
 from typing import Any
 
 from rebalsim.domain.draws import most_of
-from rebalsim.quiet.arrivals import Kind, beginning_before, rests_at
+from rebalsim.quiet.arrivals import Kind, Polls, beginning_before, rests_at
 from rebalsim.quiet.playing import Playing
 from rebalsim.simulation.engine import ARRIVES, NEVER
 from rebalsim.simulation.keeping_up import kinds_of
@@ -57,7 +57,12 @@ class Reading(Playing):
             else:
                 drawn += [(client.feed.costs_of(s.partition, purpose), what) for s in shares]
         spacing = 1.0 / flow.rate_at(self.since_us)
-        return Kind(flow, spacing, brokers, always + handled, tuple(drawn), handled)
+        polls = self.polls(ways + client.world.machine.service_us)
+        return Kind(flow, spacing, brokers, always + handled, tuple(drawn), handled, polls)
+
+    def polls(self, lands_us: int) -> Polls | None:
+        """How its poll() goes on while it waits for records that are under way so long."""
+        return None
 
     def turns_us(self) -> int:
         """What may pass between two things that a thread does."""

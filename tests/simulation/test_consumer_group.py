@@ -105,6 +105,40 @@ def test_whether_quiet_is_slept_through_or_not_changes_nothing(deed: str) -> Non
     assert [repr(event) for event in dense.events] == [repr(event) for event in lazy.events]
 
 
+ROUNDS_AND_POLLS = """
+topics: {t: {partitions: 4, rate: 32/s}}
+group: {members: 2, handler: 12ms, config: {group.protocol: consumer}}
+script: [{at: 50s, join: 1}]
+horizon: 60s
+"""
+BUSY_AND_ROLLED = """
+topics: {t: {partitions: 9, rate: 135/s}}
+group: {members: 4, handler: 20ms, config: {group.protocol: consumer}, life: {start: 5s, stop: 1s}}
+script: [{at: 20s, rolling_bounce: {max_unavailable: 1, ready_when: assigned}}]
+horizon: 80s
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(ROUNDS_AND_POLLS, id="a poll() begins just as records land"),
+        pytest.param(BUSY_AND_ROLLED, id="members rest while a group is rolled"),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rounds_that_meet_polls_and_rolls_are_skipped_as_they_are_played(
+    text: str, seed: int
+) -> None:
+    """125 ms from round to round, 25 of them handled: each poll() of 100 ms that is over begins anew
+    as the next records land, sees them a little late, and the next round begins later for it.
+    """
+    scenario = story_of(text.encode(), "story.yaml").scenario("as-written")
+    quiet, plain = play(scenario, seed=seed), play(scenario, seed=seed, plain=True)
+    assert [repr(event) for event in plain.events] == [repr(event) for event in quiet.events]
+
+
 @pytest.mark.parametrize("deed", DEEDS)
 def test_in_the_end_every_partition_has_one_owner_who_is_alive(deed: str) -> None:
     trace = played(DEEDS[deed], config="max.poll.interval.ms: 30s")
