@@ -123,7 +123,7 @@ def arrivals_between(
     free = since_us + owed_us
     polls, polled = kinds[0].polls, -1.0
     for at, came in _coming(kinds, since_us, until_us):
-        is_seen = polls is None or 0 < polled and not polls.may_miss(polled, free, at)
+        is_seen = polls is None or (polled > 0 and not polls.may_miss(polled, free, at))
         found.append(Arrival(at, tuple([place for place, _ in came]), free <= at and is_seen))
         free = max(free, at) + sum([takes for _, takes in came])
         polled = at + sum([kinds[place].handled(takes) for place, takes in came])
