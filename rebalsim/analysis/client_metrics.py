@@ -123,7 +123,7 @@ def _received(c: _Clock, e: ev.AssignmentReceived) -> None:
 
 
 def _state(c: _Clock, e: ev.MemberStateChanged) -> None:
-    if e.side != "client":
+    if not e.is_of_client:
         return
     if e.after == "RECONCILING" and e.before != "RECONCILING":
         c.reconciling = e.at_us

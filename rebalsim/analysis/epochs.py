@@ -178,7 +178,7 @@ class EpochFinder:
         self.busy.pop(e.consumer, None)
 
     def _state(self, number: int, e: ev.MemberStateChanged) -> None:
-        if e.side != "client":
+        if not e.is_of_client:
             return
         if e.after in ("RECONCILING", "ACKNOWLEDGING", "JOINING"):
             self.busy[e.consumer] = None

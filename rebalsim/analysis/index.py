@@ -133,7 +133,7 @@ class Index:
                     continue
                 if kind is ev.EpochBumped:
                     self.new_protocol[""] = None
-            elif kind is ev.MemberStateChanged and event.side == "client":
+            elif kind is ev.MemberStateChanged and event.is_of_client:
                 self.new_protocol[event.consumer] = None
                 if event.after == "JOINING":
                     handings.append(number)

@@ -281,12 +281,12 @@ class _Check:
         self.removed.pop(e.consumer, None)
 
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
-        if e.side == "client" and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
+        if e.is_of_client and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
             self.outside.pop(e.consumer, None)
             # an answer that a cut held up may tell of an assignment long after
             if e.consumer not in self.removed:
                 self.valid[e.consumer] = None
-        elif e.side == "client" and e.after in (
+        elif e.is_of_client and e.after in (
             "FENCED",
             "STALE",
             "LEAVING",

@@ -123,7 +123,7 @@ def _count(life: MemberLife, e: ev.TraceEvent, kind: type, owned: dict[Partition
     elif kind is ev.GenerationJoined:
         life.generations += 1
     elif kind is ev.AssignmentReceived or (
-        kind is ev.MemberStateChanged and e.side == "client" and e.after == "ACKNOWLEDGING"
+        kind is ev.MemberStateChanged and e.is_of_client and e.after == "ACKNOWLEDGING"
     ):
         life.rebalances += 1
     elif kind is ev.ResponseReceived:

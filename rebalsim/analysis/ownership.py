@@ -77,7 +77,7 @@ def _generation_at(index: Index, consumer: str, number: int) -> int:
         kind = type(event)
         if kind is ev.GenerationJoined or kind is ev.AssignmentReceived:
             return int(event.generation)
-        if kind is ev.MemberStateChanged and event.side == "client":
+        if kind is ev.MemberStateChanged and event.is_of_client:
             return int(event.epoch)
         if kind is ev.ConsumerExited:
             break

@@ -441,7 +441,7 @@ class PauseFinder:
         c.joined_us = e.at_us
 
     def _member_state(self, number: int, e: ev.MemberStateChanged) -> None:
-        if e.side == "client" and e.after == "RECONCILING":
+        if e.is_of_client and e.after == "RECONCILING":
             c = self._consumer(e.consumer)
             c.noticed_us, c.committed_us = e.at_us, -1
 

@@ -252,7 +252,7 @@ def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
     for place in range(len(numbers) - 1, -1, -1):
         e = a.index.events[numbers[place]]
         kind = type(e)
-        if kind is ev.MemberStateChanged and e.side == "client":
+        if kind is ev.MemberStateChanged and e.is_of_client:
             state = e.after.lower()
             return None if e.after == "STABLE" else OpenEnd(OpenEndKind.IN_STATE, m.consumer, state)
         if kind in _LAST_WORDS:

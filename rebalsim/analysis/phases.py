@@ -243,7 +243,7 @@ class Storyteller:
             e = self.index.events[numbers[place]]
             if type(e) is ev.GenerationJoined:
                 return False
-            if type(e) is ev.MemberStateChanged and e.side == "client":
+            if type(e) is ev.MemberStateChanged and e.is_of_client:
                 return True
         return True
 

@@ -358,12 +358,12 @@ class ConsumerWalk:
                 if e.api == "ConsumerGroupHeartbeat" and e.sent_at_us >= events[number].at_us:
                     return n
             elif (
-                type(e) is ev.MemberStateChanged and e.side == "broker"
+                type(e) is ev.MemberStateChanged and not e.is_of_client
             ):  # an eager member of the classic protocol joins with nothing
                 if e.after != "UnrevokedPartitions":
                     return n
             elif type(e) is not ev.MemberStateChanged or (
-                e.side == "client" and e.after == "STABLE" and not self._has_wire(holder)
+                e.is_of_client and e.after == "STABLE" and not self._has_wire(holder)
             ):
                 return n
         return -1
@@ -486,7 +486,7 @@ class ConsumerWalk:
         while place >= 0 and events[numbers[place]].at_us >= at:
             e = events[numbers[place]]
             if type(e) is ev.AssignmentReceived or (
-                type(e) is ev.MemberStateChanged and e.side == "client" and e.after == "RECONCILING"
+                type(e) is ev.MemberStateChanged and e.is_of_client and e.after == "RECONCILING"
             ):
                 if told >= 0:
                     break
@@ -537,6 +537,6 @@ class ConsumerWalk:
         for n in range(number + 1, len(events)):
             if events[n].at_us > events[number].at_us:
                 break
-            if type(events[n]) is ev.MemberStateChanged and events[n].side == "broker":
+            if type(events[n]) is ev.MemberStateChanged and not events[n].is_of_client:
                 return str(events[n].consumer)
         return ""

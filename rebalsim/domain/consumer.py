@@ -45,6 +45,10 @@ class Handler:
         False  # … but it goes on after a commit that was refused, whatever it does else
     )
 
+    def commits_of(self, records: int) -> int:
+        """For how many commits it waits in a batch of so many records."""
+        return {"sync-record": records, "sync-batch": 1}.get(self.commit, 0)
+
     @property
     def goes_on_after_commits(self) -> bool:
         """Does a commit that throws leave the poll loop as it is?"""

@@ -150,25 +150,19 @@ def commit_round_trip_us(scenario: Scenario) -> float:
 
 def usual_batch_us(scenario: Scenario, handler: Handler, records: int) -> float:
     """What a batch of so many records takes on average, its commits included."""
-    commits = (
-        records if handler.commit == "sync-record" else 1 if handler.commit == "sync-batch" else 0
-    )
     return (
         records * mean(handler.per_record)
         + mean(handler.per_batch)
-        + commits * commit_round_trip_us(scenario)
+        + handler.commits_of(records) * commit_round_trip_us(scenario)
     )
 
 
 def worst_batch_us(scenario: Scenario, handler: Handler, records: int) -> float:
     """The likely worst of the same."""
-    commits = (
-        records if handler.commit == "sync-record" else 1 if handler.commit == "sync-batch" else 0
-    )
     return (
         sum_high(handler.per_record, records)
         + high(handler.per_batch)
-        + commits * commit_round_trip_us(scenario)
+        + handler.commits_of(records) * commit_round_trip_us(scenario)
     )
 
 

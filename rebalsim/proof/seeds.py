@@ -187,7 +187,7 @@ def _last_word(
         if type(event) is ev.ConsumerStarted:
             last = None
         elif type(event) is ev.GenerationJoined or (
-            type(event) is ev.MemberStateChanged and event.side == "client"
+            type(event) is ev.MemberStateChanged and event.is_of_client
         ):
             last = event
     return last
@@ -281,7 +281,7 @@ def _alive(analysis: Analysis, group: str) -> dict[str, None]:
         if kind is ev.ConsumerStarted and analysis.header.consumers[event.consumer].group == group:
             alive[event.consumer] = None
         elif kind is ev.ConsumerExited or (
-            kind is ev.MemberStateChanged and event.side == "client" and event.after == "FATAL"
+            kind is ev.MemberStateChanged and event.is_of_client and event.after == "FATAL"
         ):
             # whoever polls on after a fatal error is in no group any more
             alive.pop(event.consumer, None)

@@ -530,6 +530,11 @@ class MemberStateChanged:
     epoch: int
     side: str = "broker"
 
+    @property
+    def is_of_client(self) -> bool:
+        """Told by the client, of itself."""
+        return self.side == "client"
+
 
 @dataclass(slots=True)
 class ReleaseAwaited:
