@@ -18,24 +18,28 @@ MOST = 10
 _LONGEST = 4_000
 
 
+def _add(story: StoryChecked, errors: list[str], warnings: list[str]) -> None:
+    for p in story.problems:
+        (warnings if p.is_warning else errors).append(_problem(p, story))
+    if story.bug:
+        why = f"rebalsim contradicts itself: {story.bug}"
+        errors.append(command("error", why, file=story.file, title="bug in rebalsim"))
+    for c in story.checked:
+        if c.is_broken or c.is_open:
+            errors.append(_annotation("error", c))
+        elif c.outcome is not Outcome.PASS:
+            warnings.append(_annotation("warning", c))
+    if not story.has_budgets and not story.problems:
+        why = "This scenario has no budgets, so nothing in it can fail"
+        warnings.append(command("warning", why, file=story.file, line=1, title="no budgets"))
+
+
 def render(report: CheckReport) -> str:
     """The commands, a line each; nothing where all is well."""
     errors: list[str] = []
     warnings: list[str] = []
     for story in report.stories:
-        for p in story.problems:
-            (warnings if p.is_warning else errors).append(_problem(p, story))
-        if story.bug:
-            why = f"rebalsim contradicts itself: {story.bug}"
-            errors.append(command("error", why, file=story.file, title="bug in rebalsim"))
-        for c in story.checked:
-            if c.is_broken or c.is_open:
-                errors.append(_annotation("error", c))
-            elif c.outcome is not Outcome.PASS:
-                warnings.append(_annotation("warning", c))
-        if not story.has_budgets and not story.problems:
-            why = "This scenario has no budgets, so nothing in it can fail"
-            warnings.append(command("warning", why, file=story.file, line=1, title="no budgets"))
+        _add(story, errors, warnings)
     errors += [command("error", problem) for problem in report.problems]
     compared = report.comparison
     for change in compared.changes if compared is not None else ():

@@ -33,6 +33,12 @@ def read_script(
     return actions, faults
 
 
+def _moment_of(entry: Written) -> int | None:
+    """The instant that is written, where nothing else says when."""
+    at: int | None = entry.get("at") if "at" in entry and "after" not in entry.at else None
+    return at
+
+
 class ScriptReader:
     """Turns the script of one variant into actions."""
 
@@ -50,17 +56,14 @@ class ScriptReader:
         last_us, last_line = 0, 0
         for number, entry in enumerate(entries):
             line = entry.node.line
-            at = entry.get("at")
-            if "at" in entry and at is not None and "after" not in entry.at:
-                if at < last_us:
-                    self.out.add(
-                        entry.at["at"],
-                        f"at: {say_us(at)} comes after the action at {say_us(last_us)} (line "
-                        f"{last_line}) — put the"
-                        " script in order of time",
-                    )
-                else:
-                    last_us, last_line = at, line
+            if (at := _moment_of(entry)) is not None and at < last_us:
+                self.out.add(
+                    entry.at["at"],
+                    f"at: {say_us(at)} comes after the action at {say_us(last_us)} (line "
+                    f"{last_line}) — put the script in order of time",
+                )
+            elif at is not None:
+                last_us, last_line = at, line
             if entry.is_bad:
                 self.cast.is_incomplete = True
                 if "id" in entry:

@@ -165,6 +165,25 @@ def _repartition_topics(asked: Asked, parts: tuple[StreamsPart, ...]) -> dict[st
     return made
 
 
+def _check_sources(
+    asked: Asked, part: StreamsPart, block: Written, counts: Mapping[str, int]
+) -> None:
+    for name in (name for name in part.sources if name not in counts):
+        asked.out.add(
+            block.at["sources"],
+            f"There is no topic '{shorten(name)}', and nobody writes to it — "
+            f"{or_nearest(name, list(counts))}",
+        )
+    sizes = {name: counts[name] for name in part.sources if name in counts}
+    if part.joins and len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name}: {count}" for name, count in sorted(sizes.items()))
+        asked.out.add(
+            block.at["sources"],
+            f"Topics not co-partitioned: [{told}] — joined topics need as many partitions; "
+            "Kafka Streams does not start",
+        )
+
+
 def _check(
     asked: Asked,
     group: Written,
@@ -176,21 +195,7 @@ def _check(
     counts = {**{name: topic.partitions for name, topic in asked.topics.items()}, **made}
     blocks = [block for block in written.get("topology", ()) if isinstance(block, Written)]
     for part, block in zip(parts, blocks):
-        unknown = [name for name in part.sources if name not in counts]
-        for name in unknown:
-            asked.out.add(
-                block.at["sources"],
-                f"There is no topic '{shorten(name)}', and nobody writes to it — "
-                f"{or_nearest(name, list(counts))}",
-            )
-        sizes = {name: counts[name] for name in part.sources if name in counts}
-        if part.joins and len(set(sizes.values())) > 1:
-            told = ", ".join(f"{name}: {count}" for name, count in sorted(sizes.items()))
-            asked.out.add(
-                block.at["sources"],
-                f"Topics not co-partitioned: [{told}] — joined topics need as many partitions; "
-                "Kafka Streams does not start",
-            )
+        _check_sources(asked, part, block, counts)
     names = [store.name for part in parts for store in part.stores]
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
