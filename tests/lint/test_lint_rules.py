@@ -54,6 +54,12 @@ class Case:
     says: tuple[str, ...] = ()
 
 
+def crashing_every(seconds: int) -> tuple[Action, ...]:
+    """c0 crashes ten times, and is back two seconds later."""
+    crash = Crash(("c0",), restart_after=every(2))
+    return (Action(crash, s(60), every_us=s(seconds), times=10),)
+
+
 def handler(per_record_s: float, **more: object) -> Handler:
     return Handler(per_record=every(per_record_s), **more)  # type: ignore[arg-type]
 
@@ -799,18 +805,14 @@ CASES = [
         "crash-loop",
         world(
             *members(3, group_protocol="consumer"),
-            script=(
-                Action(Crash(("c0",), restart_after=every(2)), s(60), every_us=s(20), times=10),
-            ),
+            script=crashing_every(20),
         ),
     ),
     Case(
         "crash-loop",
         world(
             *members(3),
-            script=(
-                Action(Crash(("c0",), restart_after=every(2)), s(60), every_us=s(20), times=10),
-            ),
+            script=crashing_every(20),
         ),
         ("20.0 s", "45.0 s", "3 ghosts"),
     ),
@@ -818,18 +820,14 @@ CASES = [
         "crash-loop",
         world(
             *members(3),
-            script=(
-                Action(Crash(("c0",), restart_after=every(2)), s(60), every_us=s(60), times=10),
-            ),
+            script=crashing_every(60),
         ),
     ),
     Case(
         "crash-loop",
         world(
             *members(3, is_static=True),
-            script=(
-                Action(Crash(("c0",), restart_after=every(2)), s(60), every_us=s(20), times=10),
-            ),
+            script=crashing_every(20),
         ),
     ),
     Case(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from typing import Any
+
+from rebalsim.verify.finding import Finding
 
 Line = dict[str, Any]
 
@@ -61,3 +64,17 @@ def assert_a_misplaced_line_is_found(
             case "moved down":
                 steps[at : at + 2] = steps[at + 1], steps[at]
         assert compare({**conversation, "steps": steps}) is not None, conversation["steps"][at]
+
+
+def told_of_second(finding: Finding, false: Line, at: int) -> list[str]:
+    """What is told of the second of three conversations, which was made false in one step: the
+    request, Kafka's answer and ours.
+    """
+    assert not finding.ok and "2 of 3 conversations" in finding.summary
+    where, *told = finding.details
+    seed, t = false["seed"], false["steps"][at]["t"]
+    assert where == f"line 2 (seed {seed}), step {at + 1} at {t} ms: error"
+    assert finding.document["identical"] == 2
+    assert [(d["line"], d["step"]) for d in finding.document["different"]] == [(2, at + 1)]
+    json.dumps(finding.document)
+    return told
