@@ -13,12 +13,12 @@ from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.trace.events import CloseBegan, CloseEnded
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
 
 CLOSE_TIMEOUT_US = 30_000_000  # close() without a duration
 
 
-def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
+def close(consumer: Inside, option: str) -> Generator[Any, Any, None]:
     """`option`: default (dynamic members leave), leave, remain."""
     engine = consumer.engine
     until = engine.now + min(CLOSE_TIMEOUT_US, consumer.config.request_timeout_us)
@@ -44,7 +44,7 @@ def close(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
     consumer.tell(CloseEnded(engine.now, consumer.name))
 
 
-def _leave(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
+def _leave(consumer: Inside, option: str) -> Generator[Any, Any, None]:
     """The callback for what it owns, then LeaveGroup; which a callback that throws prevents
     (AbstractCoordinator.close).
     """
@@ -65,7 +65,7 @@ def _leave(consumer: Consumer, option: str) -> Generator[Any, Any, None]:
 
 
 def end_fetch_sessions(
-    consumer: Consumer, brokers: Iterable[int], until_us: int
+    consumer: Inside, brokers: Iterable[int], until_us: int
 ) -> Generator[Any, Any, None]:
     """A last Fetch to each broker that was read from ends its session: behind the one that is
     parked there, and its answer is waited for.

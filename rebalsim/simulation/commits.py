@@ -17,7 +17,7 @@ from rebalsim.simulation.network import Call
 from rebalsim.trace.events import CommitRefused, Fenced, RebalanceNoticed, RejoinRequested
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
 
 _RETRIABLE = (
     Error.COORDINATOR_LOAD_IN_PROGRESS,
@@ -43,7 +43,7 @@ class Commits:
 
     __slots__ = ("consumer", "due_us", "engine", "interval_us", "is_auto", "under_way", "waiting")
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Inside) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config
@@ -110,7 +110,7 @@ class Commits:
             or not self.goes_through()
         ):
             return -1
-        there = link.fixed_us + link.extra_us
+        there: int = link.fixed_us + link.extra_us
         return int(self.consumer.host.leaves_us(there)) + there
 
     # -------------------------------------------------------------------------------------- sending

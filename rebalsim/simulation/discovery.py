@@ -15,10 +15,10 @@ from rebalsim.simulation.network import Call, Link
 from rebalsim.trace.events import CoordinatorFound
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.endpoint import Endpoint
+    from rebalsim.simulation.inside import OnNetwork
 
 
-def queued_us(consumer: Endpoint, link: Link) -> int:
+def queued_us(consumer: OnNetwork, link: Link) -> int:
     """How long the question waits, beyond its way there, for the Fetch that is parked on its
     connection.
     """
@@ -34,7 +34,7 @@ def queued_us(consumer: Endpoint, link: Link) -> int:
     return int(max(0, leaves - now - link.latency_us(now)))
 
 
-def found(consumer: Endpoint, call: Call, response: Any) -> None:
+def found(consumer: OnNetwork, call: Call, response: Any) -> None:
     """The answer to FindCoordinator."""
     consumer.is_looking_up = False
     if response.error is Error.NONE:
@@ -44,7 +44,7 @@ def found(consumer: Endpoint, call: Call, response: Any) -> None:
     consumer.commits.send_waiting()
 
 
-def ask_for_coordinator(consumer: Endpoint) -> Call:
+def ask_for_coordinator(consumer: OnNetwork) -> Call:
     call: Call = consumer.call(
         "FindCoordinator",
         FindCoordinatorRequest(consumer.group),

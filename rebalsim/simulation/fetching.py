@@ -18,7 +18,7 @@ from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Fetched, Share
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
     from rebalsim.simulation.record_costs import RecordCosts
 
 
@@ -50,7 +50,7 @@ class Fetching:
         "shares",
     )
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Inside) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.config = consumer.config

@@ -24,7 +24,7 @@ from rebalsim.trace.events import (
 )
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
 
 
 class HeartbeatThread:
@@ -41,7 +41,7 @@ class HeartbeatThread:
         "timers",
     )
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Inside) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config

@@ -29,7 +29,7 @@ from rebalsim.trace.events import (
 )
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
 
 
 class Joining:
@@ -47,7 +47,7 @@ class Joining:
         "result",
     )
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Inside) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.assignors: tuple[ClientAssignor, ...] = consumer.assignors

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.simulation.shares import FETCHING
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.feed import Feed
+    from rebalsim.simulation.inside import FeedInside
 
 
-def keeps_up(feed: Feed) -> bool:
+def keeps_up(feed: FeedInside) -> bool:
     """Seen from inside poll(), before it hands over what is buffered or begins to wait."""
     is_busy = bool(feed.buffer)  # it hardly ever waits, yet gets all that has come each time
     if feed.is_suspended or not feed.shares or not _reads_all(feed, is_busy):
@@ -46,7 +46,7 @@ def keeps_up(feed: Feed) -> bool:
     return not is_busy or busy >= round(period)
 
 
-def _reads_all(feed: Feed, is_busy: bool) -> bool:
+def _reads_all(feed: FeedInside, is_busy: bool) -> bool:
     """Is every partition being read, and every answer on its way that is waited for?"""
     if any(fetch.elsewhere for fetch in feed.flying.values()):
         return False

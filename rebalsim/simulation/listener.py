@@ -14,7 +14,7 @@ from rebalsim.simulation.lag import mark
 from rebalsim.trace.events import CallbackBegan, CallbackEnded
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
 
 
 class ListenerFailed(Exception):
@@ -25,7 +25,7 @@ Steps = Generator[Any, Any, None]
 
 
 def call_listener(
-    consumer: Consumer,
+    consumer: Inside,
     kind: str,
     partitions: tuple[Partition, ...],
     sleeps: Callable[[int], Steps] | None = None,
@@ -77,7 +77,7 @@ def call_listener(
         raise ListenerFailed(kind)
 
 
-def _pass(consumer: Consumer, us: int, sleeps: Callable[[int], Steps] | None) -> Steps:
+def _pass(consumer: Inside, us: int, sleeps: Callable[[int], Steps] | None) -> Steps:
     """The thread that calls is busy for so long."""
     until = consumer.engine.now + us
     if us and sleeps is not None:
@@ -87,7 +87,7 @@ def _pass(consumer: Consumer, us: int, sleeps: Callable[[int], Steps] | None) ->
         yield from consumer.sleep(until)
 
 
-def _cost_us(consumer: Consumer, cost: Cost, kind: str, partitions: tuple[Partition, ...]) -> int:
+def _cost_us(consumer: Inside, cost: Cost, kind: str, partitions: tuple[Partition, ...]) -> int:
     count, state = len(partitions), consumer.spec.state
     in_turn = cost.fixed.shape == "in_turn"  # each callback has its own turns
     stream = consumer.stream(f"listener/{kind}" if in_turn else "listener")

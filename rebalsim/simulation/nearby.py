@@ -14,11 +14,11 @@ from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.shares import Fetch, Share
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.fetching import Fetching
+    from rebalsim.simulation.inside import FeedInside
     from rebalsim.simulation.ports import Client
 
 
-def sent_elsewhere(feed: Fetching, broker: int, shares: list[Share]) -> list[Share]:
+def sent_elsewhere(feed: FeedInside, broker: int, shares: list[Share]) -> list[Share]:
     """Of what a Fetch asks this broker for: what it leads, and will not serve to this client."""
     brokers, rack = feed.consumer.world.brokers, feed.config.client_rack
     if not brokers.follows_racks or not rack:
@@ -30,7 +30,7 @@ def sent_elsewhere(feed: Fetching, broker: int, shares: list[Share]) -> list[Sha
     ]
 
 
-def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
+def go_elsewhere(feed: FeedInside, fetch: Fetch) -> None:
     """The leader's answer came: the next Fetch of these goes to the replica that it named."""
     now = feed.engine.now
     for share in fetch.elsewhere:
@@ -42,7 +42,7 @@ def go_elsewhere(feed: Fetching, fetch: Fetch) -> None:
             share.leased_us = now
 
 
-def mind_leases(feed: Fetching) -> None:
+def mind_leases(feed: FeedInside) -> None:
     """Where a follower's time is over, the leader is asked again."""
     leaders, now = feed.consumer.world.brokers.leaders, feed.engine.now
     for share in feed.shares.values():
@@ -76,6 +76,6 @@ def find_replicas(consumer: Client) -> None:
         consumer.wake_for_business()
 
 
-def _turn_to_leader(feed: Fetching, share: Share, leader: int) -> None:
+def _turn_to_leader(feed: FeedInside, share: Share, leader: int) -> None:
     tell_bytes(feed.consumer, (share,))
     share.broker, share.leased_us = leader, -1

@@ -13,7 +13,7 @@ from rebalsim.simulation.engine import ANSWERED, ARRIVES, Engine
 from rebalsim.simulation.randomness import Randomness, Stream
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.endpoint import Endpoint
+    from rebalsim.simulation.inside import OnNetwork
 
 
 class Call:
@@ -42,7 +42,7 @@ class Call:
 
     def __init__(
         self,
-        consumer: Endpoint,
+        consumer: OnNetwork,
         api: str,
         number: int,
         request: Any,

@@ -25,7 +25,7 @@ from rebalsim.simulation.poll_failed import PollFailed
 from rebalsim.trace.events import PositionFound, RequestSent, ResponseReceived
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
 
 
 class Positions:
@@ -33,7 +33,7 @@ class Positions:
 
     __slots__ = ("answer", "asked", "asked_us", "consumer", "engine", "is_late", "is_missing")
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Inside) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.is_missing = (

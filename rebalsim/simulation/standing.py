@@ -17,7 +17,7 @@ from rebalsim.simulation.engine import ANSWERED, APP, ARRIVES, BEAT, LOG, NEVER
 from rebalsim.simulation.shares import FETCHING, Fetch, Share
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.consumer import Consumer
+    from rebalsim.simulation.inside import Inside
     from rebalsim.simulation.network import Call
 
 
@@ -116,7 +116,7 @@ class Since:
     commit_due_us: int = NEVER
 
 
-def standing(consumer: Consumer) -> Standing | None:
+def standing(consumer: Inside) -> Standing | None:
     """How things stand with this client, None unless all is quiet."""
     link = consumer.coordinator_link
     if (
@@ -136,7 +136,7 @@ def standing(consumer: Consumer) -> Standing | None:
     return _of(consumer)
 
 
-def rests(consumer: Consumer) -> bool:
+def rests(consumer: Inside) -> bool:
     """Is a member in good standing in poll(), with nothing under way but its Fetches, and are its
     beats heard?
     """
@@ -146,7 +146,7 @@ def rests(consumer: Consumer) -> bool:
     ) and has_good_standing(consumer)
 
 
-def has_good_standing(consumer: Consumer) -> bool:
+def has_good_standing(consumer: Inside) -> bool:
     """Is it a member whose beats are heard, of which nobody wants anything, with nothing under way
     but its Fetches?
     """
@@ -167,7 +167,7 @@ def has_good_standing(consumer: Consumer) -> bool:
     )
 
 
-def _is_rested(consumer: Consumer) -> bool:
+def _is_rested(consumer: Inside) -> bool:
     """A member in good standing as far as it knows, with nothing under way."""
     member = consumer.member
     return (
@@ -179,7 +179,7 @@ def _is_rested(consumer: Consumer) -> bool:
     )
 
 
-def _is_heard(consumer: Consumer) -> bool:
+def _is_heard(consumer: Inside) -> bool:
     """Do its beats and commits find nothing but what they always find?"""
     host, link = consumer.host, consumer.coordinator_link
     timers, late = consumer.heartbeat.timers, consumer.heartbeat.late_us
@@ -198,7 +198,7 @@ def _is_heard(consumer: Consumer) -> bool:
     )
 
 
-def _of(consumer: Consumer) -> Standing | None:
+def _of(consumer: Inside) -> Standing | None:
     feed, world, config = consumer.feed, consumer.world, consumer.config
     handler, now = consumer.spec.handler, consumer.engine.now
     beats, commits, timers = consumer.heartbeat, consumer.commits, consumer.heartbeat.timers
@@ -311,7 +311,7 @@ class _Read:
     comes_at_once: bool  # does an answer hold a record of each partition, none of them its first?
 
 
-def _what_is_read(consumer: Consumer, fetches: list[Waiting]) -> _Read | None:
+def _what_is_read(consumer: Inside, fetches: list[Waiting]) -> _Read | None:
     """From whom, if all of it is being read, nothing lies unread, and nothing is near that would
     make a difference.
     """
@@ -362,7 +362,7 @@ def _kind_of(flow: Any, kinds: list[_Kind], now: int) -> _Kind:
 # ------------------------------------------------------------------------------------- catching up
 
 
-def catch_up(consumer: Consumer, since: Since) -> None:
+def catch_up(consumer: Inside, since: Since) -> None:
     """Put this client where it is by now."""
     timers, now = consumer.heartbeat.timers, consumer.engine.now
     news = _take_data(consumer, since)
@@ -393,7 +393,7 @@ def _landed_us(news: tuple[int, Any, Any]) -> int:
     return news[0]
 
 
-def _take_data(consumer: Consumer, since: Since) -> list[tuple[int, Any, Any]]:
+def _take_data(consumer: Inside, since: Since) -> list[tuple[int, Any, Any]]:
     """Positions and Fetches; what waits to be read."""
     feed, engine = consumer.feed, consumer.engine
     shares: dict[int, list[Share]] = {}
@@ -431,9 +431,7 @@ def _take_data(consumer: Consumer, since: Since) -> list[tuple[int, Any, Any]]:
     return news
 
 
-def _send_again(
-    consumer: Consumer, sent: Sent, flow: Any, news: list[tuple[int, Any, Any]]
-) -> None:
+def _send_again(consumer: Inside, sent: Sent, flow: Any, news: list[tuple[int, Any, Any]]) -> None:
     """A beat or commit that left: what it has come to by now."""
     engine, host, link = consumer.engine, consumer.host, consumer.coordinator_link
     assert link is not None
@@ -456,8 +454,9 @@ def _send_again(
             news.append((sent.lands_us, call, call.response))
 
 
-def _call_of(consumer: Consumer, sent: Sent, flow: Any) -> Call:
+def _call_of(consumer: Inside, sent: Sent, flow: Any) -> Call:
     member = consumer.member
+    call: Call
     request: Any
     if sent.is_beat:
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
@@ -479,7 +478,7 @@ def _call_of(consumer: Consumer, sent: Sent, flow: Any) -> Call:
     return call
 
 
-def _expect(consumer: Consumer, call: Call) -> None:
+def _expect(consumer: Inside, call: Call) -> None:
     """Its sender waits for the answer, as for that to any other."""
     call.expires_us = call.sent_us + consumer.config.request_timeout_us
     if call.api == "OffsetCommit":

@@ -20,7 +20,7 @@ from rebalsim.simulation.discovery import ask_for_coordinator
 from rebalsim.simulation.engine import BEAT, NEVER, Bell, Steps
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside
 
 
 class Polled:
@@ -56,7 +56,7 @@ class Background:
         "told",
     )
 
-    def __init__(self, consumer: AsyncConsumer) -> None:
+    def __init__(self, consumer: AsyncInside) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.timers = Polled(self.engine.now)

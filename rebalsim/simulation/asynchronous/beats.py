@@ -14,8 +14,7 @@ from rebalsim.simulation.engine import NEVER
 from rebalsim.trace.events import AssignmentReceived, Fenced, LeaveSent, PollExpired
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.background import Background
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside, Thread
 
 POLL_EXPIRED = "consumer poll timeout has expired."
 LOOP_US = 5_000_000  # ConsumerNetworkThread.MAX_POLL_TIMEOUT_MS
@@ -38,7 +37,7 @@ class Beats:
         "interval_us",
     )
 
-    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
+    def __init__(self, consumer: AsyncInside, background: Thread) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self._background = background

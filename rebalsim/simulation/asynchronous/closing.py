@@ -15,10 +15,10 @@ from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.trace.events import CloseBegan, CloseEnded, LeaveSent
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside
 
 
-def close(consumer: AsyncConsumer, option: str) -> Generator[Any, Any, None]:
+def close(consumer: AsyncInside, option: str) -> Generator[Any, Any, None]:
     """`option`: default (leaves; a static member for a while), leave (for good), remain. A
     dynamic member that shall remain leaves all the same: what keeps its beat back
     (shouldSendLeaveHeartbeatNow) is overruled by shouldHeartbeatNow, at least up to Kafka 4.3.1.

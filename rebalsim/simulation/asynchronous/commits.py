@@ -17,8 +17,7 @@ from rebalsim.simulation.network import Call
 from rebalsim.trace.events import CommitRefused, RequestSent
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.background import Background
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside, Thread
 
 _LATER = (
     Error.COORDINATOR_LOAD_IN_PROGRESS,
@@ -72,9 +71,9 @@ class AsyncCommits(Commits):
     """CommitRequestManager."""
 
     __slots__ = ("_background", "_waiting")
-    consumer: AsyncConsumer
+    consumer: AsyncInside
 
-    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
+    def __init__(self, consumer: AsyncInside, background: Thread) -> None:
         super().__init__(consumer)
         self._background = background
         self._waiting: list[Wanted] = []

@@ -15,7 +15,7 @@ from rebalsim.simulation.nearby import go_elsewhere, mind_leases
 from rebalsim.simulation.shares import Fetched
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside
 
 
 class HeldShare(Share):
@@ -40,10 +40,10 @@ class AsyncFeed(Feed):
     """The data plane of an asynchronous consumer."""
 
     __slots__ = ("_asked",)
-    consumer: AsyncConsumer
+    consumer: AsyncInside
     shares: dict[Partition, Any]
 
-    def __init__(self, consumer: AsyncConsumer) -> None:
+    def __init__(self, consumer: AsyncInside) -> None:
         super().__init__(consumer)
         self.ready_us = consumer.world.machine.async_fetch_us
         self._asked: dict[

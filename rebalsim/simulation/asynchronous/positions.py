@@ -18,17 +18,16 @@ from rebalsim.simulation.network import Call
 from rebalsim.simulation.positions import Lookup, Positions
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.background import Background
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside, Thread
 
 
 class AsyncPositions(Positions):
     """One consumer's look-ups."""
 
     __slots__ = ("_askers", "_background", "_resetters")
-    consumer: AsyncConsumer
+    consumer: AsyncInside
 
-    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
+    def __init__(self, consumer: AsyncInside, background: Thread) -> None:
         super().__init__(consumer)
         self._background = background
         self._askers: list[PollEvent] = []  # events that wait for the committed offsets

@@ -15,8 +15,7 @@ from rebalsim.protocol.consumer_member import ClientState, Given
 from rebalsim.simulation.asynchronous.events import Assigned, Removed
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.asynchronous.background import Background
-    from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
+    from rebalsim.simulation.asynchronous.inside import AsyncInside, Thread
 
 
 class Reconciliation:
@@ -24,7 +23,7 @@ class Reconciliation:
 
     __slots__ = ("_background", "_is_releasing", "_rejoins", "consumer", "engine")
 
-    def __init__(self, consumer: AsyncConsumer, background: Background) -> None:
+    def __init__(self, consumer: AsyncInside, background: Thread) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self._background = background

@@ -30,7 +30,7 @@ from rebalsim.trace.events import (
 )
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.threaded.consumer import ThreadedConsumer
+    from rebalsim.simulation.threaded.inside import ThreadedInside
 
 
 @dataclass(slots=True)
@@ -60,9 +60,9 @@ class MainThread(Membership):
         "joins_not_before_us",
         "looks_not_before_us",
     )
-    consumer: ThreadedConsumer
+    consumer: ThreadedInside
 
-    def __init__(self, consumer: ThreadedConsumer) -> None:
+    def __init__(self, consumer: ThreadedInside) -> None:
         super().__init__(consumer)
         self.errands: list[Errand] = []
         self.error = ""  # what the next poll() throws

@@ -11,7 +11,7 @@ from rebalsim.protocol.member_timers import MemberTimers, within
 from rebalsim.simulation.engine import BEAT, NEVER, Bell, Steps
 
 if TYPE_CHECKING:
-    from rebalsim.simulation.threaded.consumer import ThreadedConsumer
+    from rebalsim.simulation.threaded.inside import ThreadedInside
 
 
 class OwnTimers:
@@ -21,7 +21,7 @@ class OwnTimers:
 
     __slots__ = ("bell", "consumer", "failure", "is_enabled", "late_us", "timers", "tried_us")
 
-    def __init__(self, consumer: ThreadedConsumer) -> None:
+    def __init__(self, consumer: ThreadedInside) -> None:
         self.consumer = consumer
         config = consumer.config
         self.timers = MemberTimers(
