@@ -10,7 +10,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from rebalsim.cli import exits, terminal
 from rebalsim.cli.options import load_story
 from rebalsim.cli.progress import signs
 from rebalsim.domain.budget import Level
-from rebalsim.domain.errors import InputError
+from rebalsim.domain.errors import InputError, ProblemsError
 from rebalsim.domain.instants import SECOND
 from rebalsim.words.times import say_duration
 
@@ -106,6 +106,8 @@ def _asked(story: Story, scenario: str, budgets: Sequence[str]) -> Story:
         from rebalsim.advice.limits import budget_of
 
         limits = [dict([budget_of(text)]) for text in budgets]
+        for text, limit in zip(budgets, limits):
+            _check_budget(story, text, limit)
         story = story.with_overrides([("budgets", limits), ("expect", [])]).check()
     if not story.budgets:
         raise click.UsageError(
@@ -113,6 +115,18 @@ def _asked(story: Story, scenario: str, budgets: Sequence[str]) -> Story:
             '"longest_pause <= 5s"'
         )
     return story
+
+
+def _check_budget(story: Story, text: str, limit: dict[str, str]) -> None:
+    """What is wrong with a budget of the command stands in the command, and in no file."""
+    try:
+        story.with_overrides([("budgets", [limit]), ("expect", [])]).check()
+    except ProblemsError as e:
+        told = [
+            replace(p, file="--budget", line=1, column=1, source=text, width=len(text))
+            for p in e.problems
+        ]
+        raise ProblemsError(tuple(told)) from None
 
 
 def _check_over(over: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from rebalsim.advice.advise import Advisor
 from rebalsim.advice.trial import cost_of
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.check.one_story import StoryJudge
-from rebalsim.domain.errors import ProblemsError
+from rebalsim.domain.errors import Problem, ProblemsError
 from rebalsim.domain.metrics import Selection
 from rebalsim.domain.percentiles import percentile
 from rebalsim.domain.remedy import Remedy
@@ -82,8 +82,12 @@ def played(
     `limits`, if any are given. `like`: of other files, which may say the same: then these runs
     serve.
     """
-    text = playable(to_scenario(made, happening, []))
-    story = story_of((text + _budget_lines(limits or [])).encode(), f"the story of {name}").check()
+    text = playable(to_scenario(made, happening, [])) + _budget_lines(limits or [])
+    try:
+        story = story_of(text.encode(), f"the story of {name}").check()
+    except ProblemsError as e:
+        lines = text.splitlines()
+        raise ProblemsError(tuple([_where_written(p, lines) for p in e.problems])) from None
     scenario = story.scenario()
     if like is not None and _is_same(scenario, like.story.scenario()):
         return like
@@ -97,6 +101,19 @@ def played(
     if runs.judge is not None and (problems := runs.judge.problems()):
         raise ProblemsError(problems)
     return runs
+
+
+_WRITTEN = re.compile(r"  - \w+: \".*\"  # (.+?):(\d+)(?::.*)?$")
+
+
+def _where_written(problem: Problem, lines: list[str]) -> Problem:
+    """What is wrong with a budget, where the budget was written: the story is in no file."""
+    source = lines[problem.line - 1] if 0 < problem.line <= len(lines) else ""
+    spot = _WRITTEN.match(source)
+    if spot is None:
+        return problem
+    said = source[4 : source.rindex("  # ")]
+    return replace(problem, file=spot[1], line=int(spot[2]), column=1, source=said, width=len(said))
 
 
 def _is_same(one: Scenario, other: Scenario) -> bool:

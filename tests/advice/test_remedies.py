@@ -220,3 +220,33 @@ def test_a_remedy_that_breaks_another_budget_says_so() -> None:
             for seed in remedy.seeds
         ]
         assert remedy.breaks or max(rebalances) <= 2
+
+
+def test_a_change_that_several_pauses_ask_for_is_played_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played: list[tuple[Scenario, int | None]] = []
+
+    def counted(scenario: Scenario, seed: int | None = None) -> Run:
+        assert (scenario, seed) not in played
+        played.append((scenario, seed))
+        return run_once(scenario, seed)
+
+    monkeypatch.setattr(trial, "run_once", counted)
+    assert any(remedies_of(story_of(DEPLOY), 60_000).values()) and len(played) > 20
+
+
+def test_what_could_not_be_confirmed_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that takes a large share of the events leaves none to try a change over seeds."""
+    story = story_of(DEPLOY)
+    one = trial.Played(story, story.variants[0])
+    one.keep(story.seed, run_once(story.scenario(story.variants[0]), story.seed).analysis)
+    begun: list[int | None] = []
+
+    def counted(scenario: Scenario, seed: int | None = None) -> Run:
+        begun.append(seed)
+        return run_once(scenario, seed)
+
+    monkeypatch.setattr(trial, "run_once", counted)
+    few = 5 * one.costs[story.seed]
+    assert not any(remedies_of(story, few, story.variants[:1]).values()) and len(begun) < 2

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rebalsim.cli.preview import command
+from rebalsim.domain.scenario import Scenario
+from rebalsim.one_run import Run, run_once
 
 MANIFEST = """
 apiVersion: apps/v1
@@ -132,6 +134,30 @@ def test_a_budget_is_judged_by_the_worst_run_and_says_so(tmp_path: Path) -> None
     result = preview(write(tmp_path / "new.yaml"), "--budgets", str(limits))
     assert result.return_value == 1
     assert "the worst of 20 runs; 20 of them break it" in " ".join(result.stdout.split())
+
+
+def test_a_budget_that_is_none_is_told_where_it_was_written(tmp_path: Path) -> None:
+    limits = tmp_path / "limits.yaml"
+    limits.write_text('rebalances: "<= 9"\nmax_pause: "<= 5s"\n', encoding="utf-8")
+    result = preview(write(tmp_path / "new.yaml"), "--budgets", str(limits))
+    assert str(result.exception).startswith(f"{limits}:2:1: There is no metric 'max_pause'")
+
+
+def test_what_both_sides_say_alike_is_played_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rebalsim.preview import runs
+
+    titles: list[str] = []
+
+    def counted(scenario: Scenario, seed: int | None = None) -> Run:
+        titles.append(scenario.title)
+        return run_once(scenario, seed)
+
+    monkeypatch.setattr(runs, "run_once", counted)
+    versions = [write(tmp_path / f"{n}.yaml", version=n) for n in (1, 2)]
+    assert preview(*versions).return_value == 0
+    assert titles.count("a crash") == titles.count("a restart") == 20
 
 
 @pytest.mark.long

@@ -70,6 +70,12 @@ def test_it_says_first_what_it_will_play_and_a_dry_run_ends_there(crash: Path) -
     assert told.return_value == 0
 
 
+def test_what_is_wrong_with_a_budget_stands_in_the_command(crash: Path) -> None:
+    result = recommend(str(crash), "--budget", "longest_pause <= fast")
+    told = str(result.exception)
+    assert told.startswith("--budget:1:1: 'fast' is neither") and "longest_pause <= fast" in told
+
+
 def test_what_is_kept_already_needs_no_change(crash: Path) -> None:
     told = recommend(str(crash), "--budget", "longest_pause <= 60s")
     assert "Nothing need be changed: cooperative keeps all budgets" in told.stdout
