@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -205,6 +206,24 @@ def test_markdown_keeps_hostile_names_as_text() -> None:
     assert "<script>" not in text.replace("\\<", "") and "a\\|b" in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in rows[:4]}) == 1
+
+
+NASTY = "a\x1b]0;owned\x07\u202e\x9b2Jb"
+
+
+def on_a_terminal(told: Answer) -> str:
+    shown = io.StringIO()
+    render_answer(told, Console(file=shown, width=100))
+    return shown.getvalue()
+
+
+@pytest.mark.parametrize("render", [on_a_terminal, render_html, render_svg, render_markdown])
+def test_escapes_and_overrides_in_a_plans_names_went_through_raw(
+    render: Callable[[Answer], str],
+) -> None:
+    told = render(answer(NASTY, NASTY))
+    assert not set("\x1b\x07\u202e\x9b") & set(told)
+    assert "202e" in told  # it is shown, by its number
 
 
 class Tags(HTMLParser):
