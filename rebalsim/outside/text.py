@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 _LONGEST = 200
 _ORDER = re.compile(r"(?mi)(?:^|(?<=\r))(\s*)(::|##\[)|##\[|##vso\[|::(?=[a-z-]+(?: [^:\n\r]*)?::)")
@@ -28,6 +29,15 @@ def inert(text: str) -> str:
 def inert_line(text: str) -> str:
     """The same on one line."""
     return inert(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
+
+
+def inert_data(data: Any) -> Any:
+    """The same of every text in what becomes JSON for something that shows it."""
+    if isinstance(data, str):
+        return inert(data)
+    if isinstance(data, dict):
+        return {inert(key): inert_data(value) for key, value in data.items()}
+    return [inert_data(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 # The same, but colours (which are our own) pass, and a carriage return where a progress line has

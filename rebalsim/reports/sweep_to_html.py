@@ -17,7 +17,7 @@ from typing import Any
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
-from rebalsim.outside.text import inert
+from rebalsim.outside.text import inert_data
 from rebalsim.reports import figures
 from rebalsim.reports.page_tables import text as text_of
 from rebalsim.reports.sweep_words import verdict_sentence
@@ -41,7 +41,7 @@ def render(answer: Answer) -> str:
         f"'sha256-{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    data = json.dumps(_inert(_data(answer)), ensure_ascii=False, separators=(",", ":")).replace(
+    data = json.dumps(inert_data(_data(answer)), ensure_ascii=False, separators=(",", ":")).replace(
         "<", "\\u003c"
     )
     title = text_of(answer.title)
@@ -66,15 +66,6 @@ def render(answer: Answer) -> str:
         '<script type="application/json" '
         f'id="data">{data}</script>\n<script>{script}</script>\n</body></html>\n'
     )
-
-
-def _inert(data: Any) -> Any:
-    """The same, its texts without signs that turn or hide what stands beside them."""
-    if isinstance(data, str):
-        return inert(data)
-    if isinstance(data, dict):
-        return {inert(key): _inert(value) for key, value in data.items()}
-    return [_inert(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 def _panel(name: str, heading: str, before: str = "") -> str:

@@ -13,6 +13,7 @@ from rebalsim.analysis import Analysis
 from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.domain.bar_piece import BarPiece
 from rebalsim.domain.mark_kind import MarkKind
+from rebalsim.outside.text import inert_data
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
 from rebalsim.trace import events as ev
@@ -42,9 +43,12 @@ def render(report: Report) -> str:
         "otherData": {"title": report.title, "rebalsim": report.version, "command": report.command},
     }
     body = ",\n".join(
-        json.dumps(e, ensure_ascii=False, separators=(",", ":"), allow_nan=False) for e in events
+        json.dumps(inert_data(e), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        for e in events
     )
-    return json.dumps(head, ensure_ascii=False)[:-1] + f', "traceEvents": [\n{body}\n]}}\n'
+    return (
+        json.dumps(inert_data(head), ensure_ascii=False)[:-1] + f', "traceEvents": [\n{body}\n]}}\n'
+    )
 
 
 def _variant(place: int, v: VariantReport, is_named: bool) -> Iterator[Event]:

@@ -145,6 +145,25 @@ def test_text_in_the_log_was_an_order_to_githubs_runner(
         assert not line.lstrip().startswith("::") or is_own, line
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_some_commands_told_orders_to_githubs_runner(
+    order: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command there is, with an order for its file's name, and for an option."""
+    from rebalsim.cli.main import COMMANDS
+
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    log = io.StringIO()
+    with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        # init would write a story of that name, which the others then play
+        for command in [n for group in COMMANDS.values() for n in group if n != "init"]:
+            for words in ([f"{order}.yaml"], [f"x\n{order}"], [f"--{order}"], [f"--x\n{order}"]):
+                assert code_of([command, *words]) in (0, 1, 2, 3), (command, words)
+    for line in log.getvalue().splitlines():
+        is_own = line.startswith("::error file=") and "title=scenario::" in line
+        assert is_own or ("##[" not in line and not line.lstrip().startswith("::")), line
+
+
 HOSTILE_NAMES = (
     "a ##[group]b",
     "a\n::error::b",

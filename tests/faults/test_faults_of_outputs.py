@@ -68,6 +68,20 @@ def test_escapes_and_overrides_went_through_raw(words: list[str], folder: Path) 
     assert not set("\x1b\x07\u202e\x9b") & set(shown.getvalue())
 
 
+@pytest.mark.parametrize("form", ["html", "perfetto", "openmetrics", "csv", "markdown", "json"])
+@pytest.mark.parametrize("command", ["run", "check", "compare"])
+def test_escapes_and_overrides_went_into_files_raw(
+    command: str, form: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever of these forms the command has: to a file, or to its output."""
+    words = [command, "s.yaml", *(["s.yaml"] if command == "compare" else []), f"--{form}"]
+    if code_of([*words, "o"]) == 2:  # it takes no file, or there is none such
+        code_of(words)
+    told = capsys.readouterr()
+    written = (folder / "o").read_text("utf-8") if (folder / "o").exists() else ""
+    assert not set("\x1b\x07\u202e\x9b") & set(written + told.out + told.err)
+
+
 def test_a_carriage_return_in_a_name_hid_what_stood_before_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

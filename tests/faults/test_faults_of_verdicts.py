@@ -230,6 +230,17 @@ def test_a_sweep_took_what_is_open_for_met() -> None:
     assert rows.overall(judged) == "inconclusive"
 
 
+def test_recommend_took_what_is_open_for_met(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = NEVER_FORMED["cut_for_longer_than_the_story"][0]
+    text = story(**changed, budgets="{longest_pause: '<= 10s'}")
+    (tmp_path / "s.yaml").write_text(text, "utf-8")
+    code_of(["recommend", str(tmp_path / "s.yaml"), "--events", "3000"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "? longest_pause <= 10s: undecided at best" in said and "✓" not in said
+
+
 def test_a_dead_member_whose_session_runs_on_kept_the_count_of_rebalances() -> None:
     text = story(
         group="{members: 6}", script="[{at: 4m50s, crash: c5}]", budgets="{rebalances: '== 0'}"
