@@ -9,11 +9,10 @@ from typing import Any
 
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.quiet.clocks import Clock, Tick
-from rebalsim.quiet.playing import Playing
+from rebalsim.quiet.playing import Playing, park_anew
 from rebalsim.quiet.rounds import Round
 from rebalsim.quiet.timeline import Timeline
 from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER
-from rebalsim.simulation.shares import Fetch
 from rebalsim.simulation.standing import Standing
 
 WORTH_ROUNDS = 4  # fewer are played
@@ -107,17 +106,12 @@ class Committing(Playing):
 
     def _resume(self) -> None:
         """From where it began."""
-        client, engine, feed = self.client, self.engine, self.client.feed
         for before in self._fetches:
-            fetch = feed.flying[before.broker] = copy(before)
-            if fetch.parked_us == NEVER:
-                engine.at(fetch.arrives_us, client.rank + ARRIVES, feed.arrives, fetch)
-            else:
-                feed.park(fetch)
+            self.client.feed.take_up(copy(before))
 
     def _begin_anew(self, number: int, at_us: int) -> None:
         """Where this record comes: it sits in poll(), its Fetches are parked."""
-        client, engine, feed = self.client, self.engine, self.client.feed
+        client, engine = self.client, self.engine
         engine.leap(at_us, client.rank + ARRIVES)
         client.deadline_us = at_us + client.spec.handler.poll_timeout_us
         client.heartbeat.timers.polled_us = at_us
@@ -125,14 +119,7 @@ class Committing(Playing):
         for share in self._flowing:
             share.offset = share.fetched = number
         for before in sorted(self._fetches, key=lambda f: client.link(f.broker).latency_us(0)):
-            shares = [share for share, _ in before.asked]
-            fetch = Fetch(before.broker, client.life, feed.in_session(before.broker, shares))
-            fetch.firsts = [share for share in shares if share.is_new]
-            fetch.arrives_us = fetch.parked_us = at_us
-            feed.flying[fetch.broker] = fetch
-            feed.expect(fetch, at_us)
-            client.link(fetch.broker).busy_us = fetch.leaves_us + client.world.machine.service_us
-            feed.park(fetch)
+            park_anew(client, before, at_us)
 
     def _beat_up_to(self, at_us: int) -> None:
         """The beats that left before this instant: the last may be under way."""

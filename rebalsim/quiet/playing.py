@@ -8,6 +8,7 @@ from bisect import bisect_right
 from typing import Any
 
 from rebalsim.simulation.engine import NEVER
+from rebalsim.simulation.shares import Fetch
 
 
 class Playing:
@@ -93,6 +94,19 @@ class Playing:
                 again: Playing = self.client.skipped
                 return again
         return None
+
+
+def park_anew(client: Any, before: Any, at_us: int) -> None:
+    """A Fetch like this one comes to its broker now, and waits there for records."""
+    feed = client.feed
+    shares = [share for share, _ in before.asked]
+    fetch = Fetch(before.broker, client.life, feed.in_session(before.broker, shares))
+    fetch.firsts = [share for share in shares if share.is_new]
+    fetch.arrives_us = fetch.parked_us = at_us
+    feed.flying[fetch.broker] = fetch
+    feed.expect(fetch, at_us)
+    client.link(fetch.broker).busy_us = fetch.leaves_us + client.world.machine.service_us
+    feed.park(fetch)
 
 
 def _put_in_order(events: list[Any], told_before: int) -> None:

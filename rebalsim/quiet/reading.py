@@ -10,10 +10,10 @@ from typing import Any
 
 from rebalsim.domain.draws import most_of
 from rebalsim.quiet.arrivals import Kind, Polls, beginning_before, rests_at
-from rebalsim.quiet.playing import Playing
+from rebalsim.quiet.playing import Playing, park_anew
 from rebalsim.simulation.engine import ARRIVES, NEVER
 from rebalsim.simulation.keeping_up import kinds_of
-from rebalsim.simulation.shares import FETCHING, Fetch
+from rebalsim.simulation.shares import FETCHING
 
 WORTH_ROUNDS = 8  # fewer are played
 MOST_ROUNDS = 4  # so many may have come while it was busy, and fit into one batch
@@ -190,17 +190,12 @@ class Reading(Playing):
 
     def _resume(self) -> None:
         """From where it began."""
-        client, engine, feed = self.client, self.engine, self.client.feed
         for before in self._fetches:
-            fetch = feed.flying[before.broker] = copy(before)
-            if fetch.parked_us == NEVER:
-                engine.at(fetch.arrives_us, client.rank + ARRIVES, feed.arrives, fetch)
-            else:
-                feed.park(fetch)
+            self.client.feed.take_up(copy(before))
 
     def _begin_anew(self, at_us: int) -> None:
         """At this instant records come: it sits in poll(), its Fetches are parked."""
-        client, engine, feed = self.client, self.engine, self.client.feed
+        client, engine = self.client, self.engine
         engine.leap(at_us, client.rank + ARRIVES)
         self.rest_until(at_us)
         client.deadline_us = at_us + client.spec.handler.poll_timeout_us
@@ -208,14 +203,7 @@ class Reading(Playing):
         for share in self._flowing:
             share.offset = share.fetched = share.flow.count(at_us - 1)
         for before in self._fetches:
-            shares = [share for share, _ in before.asked]
-            fetch = Fetch(before.broker, client.life, feed.in_session(before.broker, shares))
-            fetch.firsts = [share for share in shares if share.is_new]
-            fetch.arrives_us = fetch.parked_us = at_us
-            feed.flying[fetch.broker] = fetch
-            feed.expect(fetch, at_us)
-            client.link(fetch.broker).busy_us = fetch.leaves_us + client.world.machine.service_us
-            feed.park(fetch)
+            park_anew(client, before, at_us)
 
     def rest_until(self, at_us: int) -> None:
         """What else was done in the time that is left out."""

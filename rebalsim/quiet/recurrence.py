@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.quiet.playing import Playing
-from rebalsim.simulation.engine import ARRIVES, NEVER
+from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.keeping_up import kinds_of
 from rebalsim.simulation.shares import FETCHING, Fetched
 from rebalsim.simulation.standing import has_good_standing
@@ -136,18 +136,15 @@ class Recurring(Playing):
 
     def _fly(self, copies: dict[int, Any]) -> None:
         """These Fetches are under way, in place of those that they are copies of."""
-        client, engine, feed = self.client, self.engine, self.client.feed
+        client, feed = self.client, self.client.feed
         client.inbox = [(call, copies[fetch.broker]) for call, fetch in client.inbox]
         landed = {fetch.broker for _, fetch in client.inbox}
         feed.flying.clear()
         for fetch in copies.values():
-            feed.flying[fetch.broker] = fetch
-            if fetch.parked_us == NEVER:
-                engine.at(fetch.arrives_us, client.rank + ARRIVES, feed.arrives, fetch)
-            elif not fetch.is_answered:
-                feed.park(fetch)
-            elif fetch.broker not in landed:
-                feed.fly_back(fetch)
+            if fetch.broker in landed:
+                feed.flying[fetch.broker] = fetch
+            else:
+                feed.take_up(fetch)
 
     # ------------------------------------------------------------------------------------- repeating
 

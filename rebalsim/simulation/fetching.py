@@ -235,6 +235,16 @@ class Fetching:
         due = (fetch, fetch.leaves_us)
         self.engine.at(fetch.leaves_us, self.consumer.rank + ARRIVES, self._ripe, due)
 
+    def take_up(self, fetch: Fetch) -> None:
+        """It is under way again, from where it was left."""
+        self.flying[fetch.broker] = fetch
+        if fetch.parked_us == NEVER:
+            self.engine.at(fetch.arrives_us, self.consumer.rank + ARRIVES, self.arrives, fetch)
+        elif fetch.is_answered:
+            self.fly_back(fetch)
+        else:
+            self.park(fetch)
+
     def _ripe(self, due: tuple[Fetch, int]) -> None:
         fetch, leaves_us = due
         if self.flying.get(fetch.broker) is fetch and fetch.leaves_us == leaves_us:

@@ -19,7 +19,12 @@ from rebalsim.simulation import world
 
 
 @pytest.mark.parametrize(
-    "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(20, 120, 20))]
+    "first",
+    [
+        0,
+        *(pytest.param(first, marks=pytest.mark.long) for first in (20, 40)),
+        *(pytest.param(first, marks=pytest.mark.slow) for first in range(60, 240, 20)),
+    ],
 )
 def test_random_stories_are_safe_and_settle(first: int) -> None:
     for seed in range(first, first + 20):
