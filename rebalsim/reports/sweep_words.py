@@ -54,7 +54,8 @@ def cheaper_said(answer: Answer, point: PointSaid) -> str:
     month`.
     """
     name, best = answer.objectives[0].split()[-1].replace("-", "_"), answer.best[0]
-    values = [say_objective(answer, 0, p.objectives[0]) for p in (point, best)]
+    # as the plan's axis writes it: members that the script adds are in a run's count, not in that
+    values = [p.at.get(name) or say_objective(answer, 0, p.objectives[0]) for p in (point, best)]
     if name == "cost":
         return f"{values[0]} instead of {values[1]} a month"
     said = f"{name} {values[0]} instead of {values[1]}"
