@@ -158,6 +158,10 @@ def measure_fact(analysis: Analysis, fact: Expectation) -> Measured:
     """Whether the fact holds in this run, and what was the case instead."""
     measured = holds(analysis, fact)
     until_us = in_this_run(analysis, fact.until_us)
+    from_us = in_this_run(analysis, fact.from_us)
+    if measured.value and from_us is not None and from_us > analysis.horizon_us:
+        # a seed plays the script later, and the window with it: it has yet to begin
+        return replace(measured, pending=(OpenEnd(OpenEndKind.TIME_MOVES_IT),))
     is_over = until_us is not None and until_us <= analysis.horizon_us
     if not measured.value or is_over or fact.fact in _DECIDED:
         return measured

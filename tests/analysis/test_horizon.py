@@ -12,8 +12,14 @@ from typing import Any
 import pytest
 
 from rebalsim.analysis import Analysis, analyse
-from rebalsim.analysis.judge import judge_run, measure_budget, reference_of
-from rebalsim.domain.budget import Budget
+from rebalsim.analysis.judge import (
+    judge_fact,
+    judge_run,
+    measure_budget,
+    measure_fact,
+    reference_of,
+)
+from rebalsim.domain.budget import Budget, Expectation
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.scenario import Scenario
 from rebalsim.proof.horizons import Tally, try_budgets, try_scenario, try_seed
@@ -248,6 +254,17 @@ def test_a_relative_limit_sways_with_what_it_is_relative_to(
 def test_a_longer_horizon_breaks_no_fact_that_held(seed: int) -> None:
     story = story_of(random_story(seed).encode(), "s").check()
     hold(story.scenario(story.variants[0]), Random(seed), 4, "facts")
+
+
+def test_a_window_that_a_seed_had_moved_beyond_the_horizon_kept_its_fact() -> None:
+    story = story_of(random_story(53_200_007).encode(), "s").check()
+    trace = play(story.scenario(story.variants[0]))
+    fact = Expectation("no-rebalance", "", from_us=68_559_351, until_us=71_780_223)
+    outcomes = [
+        judge_fact(measure_fact(analyse(trace, at), fact)).outcome
+        for at in (72_778_163, 73_778_163)
+    ]
+    assert outcomes[0] == "inconclusive", outcomes
 
 
 @pytest.mark.long
