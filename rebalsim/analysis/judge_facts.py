@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rebalsim.analysis.judge_selection import in_this_run
@@ -176,8 +177,11 @@ def _no_rebalance(a: Analysis, fact: Expectation) -> str:
     start, end = _window(a, fact)
     groups = [_group(a, fact.subject)] if fact.subject else list(a.groups)
     for group in groups:
-        for r in a.rounds_by_group[group]:
-            until = a.horizon_us if r.stable_us < 0 else max(r.stable_us, r.settled_us)
+        rounds = a.rounds_by_group[group]
+        for r, after in zip_longest(rounds, rounds[1:]):
+            until = max(r.stable_us, r.settled_us)
+            if r.stable_us < 0:  # one that was overtaken is over where the next began
+                until = a.horizon_us if after is None else after.prepared_us
             if (
                 not r.is_formation
                 and r.prepared_us < end
