@@ -27,9 +27,13 @@ def say_amount(metric: str, value: float | None, beside: float | None = None) ->
 
 
 def say_headroom(checked: Checked) -> str:
-    """`12 % left`, `76 % over`; empty where there is no limit to take a share of."""
+    """`12 % left`, `76 % over`; empty where there is no limit to take a share of. What is undecided
+    has nothing left for certain: it is told how far it is so far.
+    """
     if checked.headroom is None or checked.op in ("", "=="):
         return ""
+    if checked.outcome is Outcome.INCONCLUSIVE:
+        return "so far"
     share = abs(checked.headroom)
     said = f"{100 * share:,.0f} %" if share >= 0.095 or share == 0 else f"{100 * share:.1f} %"
     if checked.op in (">=", ">"):
