@@ -343,7 +343,9 @@ def _certainty(report: Report, chosen: Choice) -> str:
     if seeds < 2:
         return ""
     if len(report.variants) == 1:
-        return _range_told(report.variants[0], seeds)
+        (only,) = report.variants
+        was_owned = only.analysis.lanes or only.analysis.worker_groups
+        return _range_told(only, seeds) if was_owned else ""
     if not chosen.by or chosen.by == "budgets":
         return ""
     reached = [v.by_seed.values[chosen.by] for v in report.variants]
