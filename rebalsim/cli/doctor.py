@@ -37,6 +37,7 @@ SPARK: dict[str, tuple[str, str]] = {
 DEV: dict[str, tuple[str, str]] = {
     "pytest": ("pytest", "the tests"),
     "pytest-xdist": ("xdist", "the tests, in parallel"),
+    "hatchling": ("hatchling", "the tests of the wheel"),
     "hypothesis": ("hypothesis", "the tests"),
     "jsonschema": ("jsonschema", "the tests of the schema"),
     "junitparser": ("junitparser", "the tests of JUnit reports"),
