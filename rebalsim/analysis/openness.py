@@ -8,6 +8,7 @@ hour falls, the time that processes existed grows). Hence the table below; what 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -168,12 +169,14 @@ def _sways_by(a: Findings, metric: str, s: Selection) -> float:
 
 def _lag_sway(a: Findings, s: Selection, usually: Sequence[float]) -> float:
     """By how much lag may differ from one instant to the next: as it did in the last minute, if
-    nothing disturbed it, and else by a second's arrivals.
+    nothing disturbed it, and else by a second's arrivals. What was told last before that minute
+    counts: the end may be all that was told in it.
     """
     if _rested_us(a) < MINUTE:
         return sum(usually)
-    since = a.horizon_us - MINUTE
-    lags = [lag for at, lag in a.lag_book.total(selected_keys(a, s)) if at >= since]
+    told = a.lag_book.total(selected_keys(a, s))
+    first = bisect_left(told, a.horizon_us - MINUTE, key=lambda corner: corner[0])
+    lags = [lag for _, lag in told[max(0, first - 1) :]]
     swayed = max(lags, default=0.0) - min(lags, default=0.0)
     return min(sum(usually), (1 + NEAR_REST) * swayed + len(usually))
 

@@ -69,6 +69,7 @@ OVERTURNED = {
     "between two batches of a slow handler all looks well": (101678,),
     "a position was found and nothing was read yet": (40525,),
     "lag runs on from its last corner to where the next one comes": (102037,),
+    "one answer was late, and lag at the end is all that its last minute tells": (54001005,),
 }
 
 
