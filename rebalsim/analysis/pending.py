@@ -22,7 +22,7 @@ from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
-from rebalsim.trace.connect_events import WorkAssigned
+from rebalsim.trace.connect_events import ConnectorStarted, TasksConfigured, WorkAssigned
 from rebalsim.trace.streams_events import TasksWithheld
 
 USUAL_SESSION_US = 45 * SECOND  # Kafka's default, where a trace does not tell
@@ -58,6 +58,7 @@ def pending_of(a: Findings) -> list[Pending]:
             *_blows(a),
             *_coming_back(a),
             *_overrunning(a),
+            *_tasks_to_come(a),
         ]
     return found
 
@@ -299,6 +300,38 @@ def _blows(a: Findings) -> Iterator[Pending]:
     if down:
         yield Pending(OpenEnd(OpenEndKind.BROKERS_DOWN, count=len(down)))
     yield from _just_back(a, session_us)
+
+
+def _tasks_to_come(a: Findings) -> Iterator[Pending]:
+    """A connector that was created or reconfigured sets off two rounds: one for itself, and one for
+    its tasks, which it tells when it has started.
+    """
+    for n in a.index.world:
+        e = a.index.events[n]
+        if type(e) is ev.ScriptActed and e.kind in ("CreateConnector", "ReconfigureConnector"):
+            for connector in e.targets:
+                if not _are_dealt_out(a, n, connector):
+                    yield Pending(OpenEnd(OpenEndKind.TASKS_TO_COME, connector), action=e.action)
+
+
+def _are_dealt_out(a: Findings, since: int, connector: str) -> bool:
+    """Has a worker taken over a round's answer since the connector told its tasks? One that starts
+    and has others to tell than before does so soon.
+    """
+    told = False
+    for e in a.index.events[since + 1 :]:
+        if e.at_us > a.horizon_us:
+            return False
+        kind = type(e)
+        if kind is TasksConfigured and e.connector == connector:
+            told = True
+        elif kind is WorkAssigned and told:
+            return True
+        elif kind is ConnectorStarted and e.connector == connector:
+            told_by_now = a.horizon_us - e.at_us > LINE_US
+            if told_by_now and not told:
+                return True
+    return False
 
 
 def _just_back(a: Findings, session_us: int) -> Iterator[Pending]:

@@ -42,6 +42,7 @@ class OpenEndKind(StrEnum):
     BROKER_JUST_CHANGED = "broker-just-changed"
     TOPIC_UNSEEN = "topic-unseen"
     POISON_WAITS = "poison-waits"
+    TASKS_TO_COME = "tasks-to-come"
     BROKERS_DOWN = "brokers-down"
     # of what was measured
     OPEN_PAUSES = "open-pauses"

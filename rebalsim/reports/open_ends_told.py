@@ -88,6 +88,7 @@ _TEMPLATES: dict[OpenEndKind, str] = {
     OpenEndKind.BROKER_JUST_CHANGED: "broker {what} had just changed",
     OpenEndKind.TOPIC_UNSEEN: "not everybody can have seen what became of {what}",
     OpenEndKind.POISON_WAITS: "a poisoned record may still wait in the backlog",
+    OpenEndKind.TASKS_TO_COME: "the tasks of {who} were not dealt out anew yet",
     OpenEndKind.TIME_MOVES_IT: "it moves as long as time goes on (say until: to end it)",
     OpenEndKind.LAG_SWAYS: "lag sways by as much as is left, from one batch to the next",
     OpenEndKind.LAG_NOT_DOWN: "lag had not come down",

@@ -329,6 +329,12 @@ horizon: 300s
 # what was kept in a stock story of Connect or Streams and then broken: its variant, what was asked,
 # and when
 OVERTURNED_IN_STOCK = {
+    "a connector that is created sets off a second round, for its tasks": (
+        "connect-new-connector",
+        "cooperative",
+        "completed_rebalances_total",
+        (61_000_000, 71_000_000),
+    ),
     "the time since a worker's last rebalance grows": (
         "connect-mixed-upgrade",
         "as-written",
