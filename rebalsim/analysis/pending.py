@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.index import NOTHING
@@ -319,7 +320,7 @@ def _are_dealt_out(a: Findings, since: int, connector: str) -> bool:
     and has others to tell than before does so soon.
     """
     told = False
-    for e in a.index.events[since + 1 :]:
+    for e in islice(a.index.events, since + 1, None):
         if e.at_us > a.horizon_us:
             return False
         kind = type(e)

@@ -121,9 +121,12 @@ def arrivals_between(
     """
     found: list[Arrival] = []
     free = since_us + owed_us
-    polls, polled = kinds[0].polls, -1.0
+    polled: float | None = None
     for at, came in _coming(kinds, since_us, until_us):
-        is_seen = polls is None or (polled > 0 and not polls.may_miss(polled, free, at))
+        polls = [known for place, _ in came if (known := kinds[place].polls) is not None]
+        is_seen = not polls or (
+            polled is not None and not any(each.may_miss(polled, free, at) for each in polls)
+        )
         found.append(Arrival(at, tuple([place for place, _ in came]), free <= at and is_seen))
         free = max(free, at) + sum([takes for _, takes in came])
         polled = at + sum([kinds[place].handled(takes) for place, takes in came])

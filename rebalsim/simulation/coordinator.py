@@ -299,7 +299,7 @@ class Coordinator:
         later.
         """
         now = self.engine.now
-        self._rouse_all()
+        self.rouse(is_mindful_too=True)
         self._let_go(now)
         self.is_up = False
         self.broker = broker
@@ -372,15 +372,13 @@ class Coordinator:
             if before != RESTLESS:
                 self.rouse()
 
-    def rouse(self) -> None:
-        """News for everybody: members that sleep through their beats must mind them from now on."""
+    def rouse(self, *, is_mindful_too: bool = False) -> None:
+        """News for everybody: members that sleep through their beats must mind them from now on.
+        Those that wake before their next one do anyway.
+        """
         for consumer in self.world.members_of(self.name):
-            if consumer.is_alive and not (consumer.skipped and consumer.skipped.is_mindful):
-                consumer.touch()
-
-    def _rouse_all(self) -> None:
-        for consumer in self.world.members_of(self.name):
-            if consumer.is_alive:
+            minds = consumer.skipped is not None and consumer.skipped.is_mindful
+            if consumer.is_alive and (is_mindful_too or not minds):
                 consumer.touch()
 
     def committed(self, partitions: tuple[Partition, ...]) -> dict[Partition, int]:

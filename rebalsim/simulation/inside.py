@@ -6,7 +6,6 @@ consumer and works for it, and needs to know no more of it than this.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rebalsim.simulation.ports import Client
@@ -14,11 +13,9 @@ from rebalsim.simulation.ports import Client
 if TYPE_CHECKING:
     from rebalsim.domain.client import ClientConfig
     from rebalsim.domain.ids import Partition
-    from rebalsim.simulation.engine import Alarm, Engine
+    from rebalsim.simulation.engine import Alarm, Engine, Steps
     from rebalsim.simulation.randomness import Stream
     from rebalsim.simulation.shares import Fetch, Fetched, Share
-
-Steps = Generator[Any, Any, None]
 
 
 class OnNetwork(Client, Protocol):

@@ -4,8 +4,8 @@ callbacks that throw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rebalsim.domain.consumer import Cost
 from rebalsim.domain.ids import Partition
@@ -14,14 +14,12 @@ from rebalsim.simulation.lag import mark
 from rebalsim.trace.events import CallbackBegan, CallbackEnded
 
 if TYPE_CHECKING:
+    from rebalsim.simulation.engine import Steps
     from rebalsim.simulation.inside import Inside
 
 
 class ListenerFailed(Exception):
     """The callback threw."""
-
-
-Steps = Generator[Any, Any, None]
 
 
 def call_listener(

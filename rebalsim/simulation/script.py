@@ -7,20 +7,18 @@ and who waits for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rebalsim.domain.script import Action
 from rebalsim.simulation.conditions import Condition
 from rebalsim.simulation.deeds import carry_out
-from rebalsim.simulation.engine import SCRIPT
+from rebalsim.simulation.engine import SCRIPT, Steps
 from rebalsim.simulation.random_faults import RandomFaults
 from rebalsim.trace.events import ScriptActed
 
 if TYPE_CHECKING:
     from rebalsim.simulation.ports import Client, World
-
-Steps = Generator[Any, Any, None]
 
 
 class Script:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.dev.seed_range import of_seeds
 
 if TYPE_CHECKING:
     from rebalsim.proof.horizons import Overturned, Tally
@@ -26,23 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--only", default="", metavar="TEXT", help="With --stock: those with it in their names."
 )
-@click.option(
-    "--from",
-    "first",
-    type=click.IntRange(0, 2**53),
-    default=0,
-    show_default=True,
-    metavar="SEED",
-    help="The first seed: give each machine a range of its own.",
-)
-@click.option(
-    "--count",
-    type=click.IntRange(1, 1_000_000_000),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="How many seeds.",
-)
+@of_seeds(20)
 @click.option(
     "--cuts",
     type=click.IntRange(1, 10_000),

@@ -7,6 +7,7 @@ import time
 import click
 
 from rebalsim.cli import exits
+from rebalsim.cli.dev.seed_range import of_seeds
 
 _PROTOCOLS = {
     "classic": "classic",
@@ -16,23 +17,7 @@ _PROTOCOLS = {
 
 
 @click.command("seeds", epilog="Example: rebalsim dev seeds --from 5000 --count 1000 --plain")
-@click.option(
-    "--from",
-    "first",
-    type=click.IntRange(0, 2**53),
-    default=0,
-    show_default=True,
-    metavar="SEED",
-    help="The first one: give each machine a range of its own.",
-)
-@click.option(
-    "--count",
-    type=click.IntRange(1, 1_000_000_000),
-    default=200,
-    show_default=True,
-    metavar="N",
-    help="How many.",
-)
+@of_seeds(200)
 @click.option(
     "--plain",
     is_flag=True,

@@ -21,7 +21,7 @@ from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, R
 from rebalsim.simulation.asynchronous.feed import AsyncFeed
 from rebalsim.simulation.asynchronous.positions import AsyncPositions
 from rebalsim.simulation.consumer import Consumer
-from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER, SCRIPT
+from rebalsim.simulation.engine import ANSWERED, ARRIVES, NEVER, SCRIPT, Steps
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.simulation.network import Call
 from rebalsim.simulation.poll_failed import PollFailed
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     pass
 
-Steps = Generator[Any, Any, None]
 DOUBTFUL_US = 30_000  # a second beat so near to the interval may be a beat like any other
 ANCHORED_US = 25_000  # a poll() is entered no later than so long after the one before was to end
 SPUN_US = 20_000  # so long every pass of an application that spins is played

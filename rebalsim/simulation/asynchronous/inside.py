@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rebalsim.simulation.inside import Inside, Steps
+from rebalsim.simulation.inside import Inside
 
 if TYPE_CHECKING:
     from rebalsim.protocol.consumer_member import ClientState, ConsumerMember
     from rebalsim.protocol.errors_of_kafka import Error
     from rebalsim.simulation.asynchronous.events import Assigned, Done, PollEvent, Removed
+    from rebalsim.simulation.engine import Steps
 
 
 class AsyncInside(Inside, Protocol):
