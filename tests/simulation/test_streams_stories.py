@@ -271,3 +271,20 @@ horizon: 10h
         return len(turns)
 
     assert turns_at("600000/s") < turns_at("600/s") + 300
+
+
+def test_standbys_that_take_over_together_wait_for_one_poll_and_not_for_one_each() -> None:
+    """The state updater takes whatever was opened until it looks up."""
+    done = run(
+        "topology: [{source: orders, store: 1GB}], config: {num.standby.replicas: 1}",
+        "{at: 5m, crash: app-0}",
+        "session.timeout.ms: 10s",
+        members=2,
+    )
+    restored = [
+        event
+        for event in done.trace.events
+        if isinstance(event, se.StoreRestored) and event.at_us > 5 * 60 * SECOND
+    ]
+    assert [event.how for event in restored] == ["standby"] * 3
+    assert len({event.at_us for event in restored}) == 1

@@ -15,6 +15,7 @@ from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.tasks import Phase, Task
 
 SLICE_BYTES = 1 << 20  # max.partition.fetch.bytes: what one fetch brings of a changelog
+MOST_POLLED = 1_000  # max.poll.records of the restore consumer: applied before it looks up
 SHARE_OF_A_SLICE = 4  # far from its end a changelog is played in slices of such a part of the rest
 
 
@@ -46,29 +47,40 @@ class StateUpdater:
         self._stopped = False
         self._is_cut_off = False  # from all brokers: nothing comes
         self._sizes: dict[int, int] = {}  # of a changelog record, by sub-topology
-        self._looks_us = -1  # when it next looks at what was added
+        self._coming: list[Task] = []  # opened, and not looked at yet
         self._polls_us = 0  # since when the restore consumer polls without a break
         self._current: tuple[Task, int, int, float] | None = None  # task, since, from, µs a record
 
     def add(self, task: Task) -> None:
         """A task was opened. It is seen at once where nothing is under way; else when the restore
-        consumer's poll, or the batch at hand, is over.
+        consumer's poll, or the batch at hand, is over. What is opened until then is seen with it.
         """
-        now, poll = self._port.now, self._application.timing.restore_poll_us
-        if self._looks_us <= now:
-            idle = not self._active and not self._standby
-            wait = self._application.timing.turn_us if idle else poll
-            passed = 0 if idle else (now - self._polls_us) % poll
-            self._looks_us = now + wait - passed
-        self._port.call(self._looks_us, self._seen, task)
+        self._coming.append(task)
+        if len(self._coming) == 1:
+            self._port.call(self._port.now + self._until_it_looks(), self._look)
 
-    def _seen(self, task: Task) -> None:
-        if self._stopped or task.phase is not Phase.RESTORING:
-            return
-        if task.active and not task.stateful:
-            self._hand_back(task)
-            return
-        self._new.append(task)
+    def _until_it_looks(self) -> int:
+        if not self._active and not self._standby:
+            return self._application.timing.turn_us
+        return self._until_iteration_ends()
+
+    def _until_iteration_ends(self) -> int:
+        """A poll that waits, or a batch of records that is applied."""
+        since, lasts = self._polls_us, self._application.timing.restore_poll_us
+        if self._current is not None:
+            _, since, _, cost_us = self._current
+            lasts = max(1, int(MOST_POLLED * cost_us))
+        return lasts - (self._port.now - since) % lasts
+
+    def _look(self, _: object) -> None:
+        coming, self._coming = self._coming, []
+        for task in coming:
+            if self._stopped or task.phase is not Phase.RESTORING:
+                continue
+            if task.active and not task.stateful:
+                self._hand_back(task)
+            else:
+                self._new.append(task)
         self._wake()
 
     def remove(self, task: Task) -> None:
@@ -76,7 +88,7 @@ class StateUpdater:
         task.position = self.position(task)
         if self._current is not None and self._current[0] is task:
             self._current = None
-        for tasks in (self._new, self._active, self._standby):
+        for tasks in (self._coming, self._new, self._active, self._standby):
             if task in tasks:
                 tasks.remove(task)
         self._wake()
@@ -87,8 +99,7 @@ class StateUpdater:
         """
         if not any(task in self._active or task in self._standby for task in tasks):
             return 0
-        poll = self._application.timing.restore_poll_us
-        return poll - (self._port.now - self._polls_us) % poll
+        return self._until_iteration_ends()
 
     def stop(self) -> None:
         """The thread is gone."""
