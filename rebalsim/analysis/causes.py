@@ -19,6 +19,7 @@ from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.ledger import kind_at
+from rebalsim.trace.streams_events import ProcessingHeld
 from rebalsim.trace.trace import TraceHeader
 
 OF_OWNER = {  # by why its holder's pause began
@@ -117,7 +118,7 @@ class Causes:
 
     def _was_not_ready(self, p: Pause) -> bool:
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
-        return type(began) is ev.HandlerStuck and began.why == "not-ready"
+        return type(began) is ProcessingHeld
 
     def _poison_of(self, p: Pause) -> int:
         """The number of the action that put the record there on which the owner got stuck; −1 if

@@ -25,6 +25,7 @@ from rebalsim.analysis.values import Pause
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.trace import events as ev
+from rebalsim.trace import streams_events as se
 from rebalsim.trace.connect_events import TasksConfigured
 from rebalsim.trace.trace import Trace
 
@@ -176,7 +177,7 @@ class PauseFinder:
     def _froze(self, number: int, e: ev.ConsumerFroze) -> None:
         self._halt(number, e.at_us, e.consumer, PauseStart.FROZE)
 
-    def _stuck(self, number: int, e: ev.HandlerStuck) -> None:
+    def _stuck(self, number: int, e: ev.HandlerStuck | se.ProcessingHeld) -> None:
         self._halt(number, e.at_us, e.consumer, PauseStart.STUCK)
 
     def _cut(self, number: int, e: ev.LinkCut) -> None:
@@ -331,7 +332,9 @@ class PauseFinder:
                 )
 
     def _returned(
-        self, number: int, e: ev.HandlerReturned | ev.ConsumerThawed | ev.LinkHealed
+        self,
+        number: int,
+        e: ev.HandlerReturned | se.ProcessingWentOn | ev.ConsumerThawed | ev.LinkHealed,
     ) -> None:
         c = self._consumer(e.consumer)
         c.halted = ""
@@ -470,10 +473,12 @@ _HANDLERS: dict[type, str] = {
     ev.CloseBegan: "_closing",
     ev.ConsumerFroze: "_froze",
     ev.HandlerStuck: "_stuck",
+    se.ProcessingHeld: "_stuck",
     ev.LinkCut: "_cut",
     ev.PollExpired: "_poll_expired",
     ev.TopicChanged: "_topic_changed",
     ev.HandlerReturned: "_returned",
+    se.ProcessingWentOn: "_returned",
     ev.ConsumerThawed: "_returned",
     ev.LinkHealed: "_returned",
     ev.RequestSent: "_sent",

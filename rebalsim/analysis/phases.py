@@ -25,7 +25,7 @@ from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
-from rebalsim.trace.streams_events import StoreRestored
+from rebalsim.trace.streams_events import ProcessingHeld, StoreRestored
 from rebalsim.trace.trace import TraceHeader
 
 # Looking up the position, connecting, and waiting for a Fetch that is under way take less than this.
@@ -33,7 +33,7 @@ from rebalsim.trace.trace import TraceHeader
 SLOW_FETCH_US = 1_000_000
 
 
-STUCK_FOR = {"commit": Doing.COMMITTING, "not-ready": Doing.NOT_READY}
+STUCK_FOR = {"commit": Doing.COMMITTING}
 RESTORED = {  # where a store's restoration began
     "scratch": Doing.FROM_SCRATCH,
     "checkpoint": Doing.FROM_CHECKPOINT,
@@ -326,7 +326,9 @@ class Storyteller:
             self.index.events[n] for n in self._between(who, cut.at_us, ended, ev.HandlerStuck)
         ]
         doing = STUCK_FOR.get(stuck[0].why if stuck else "", Doing.STUCK)
-        if (
+        if not stuck and self._between(who, cut.at_us, ended, ProcessingHeld):
+            doing = Doing.NOT_READY
+        elif (
             not stuck
             and expired
             and self.doings.at(who, self.index.events[expired[0]].at_us - 1)[0] is Doing.IN_CALLBACK

@@ -19,6 +19,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
+from rebalsim.trace.streams_events import ProcessingHeld, ProcessingWentOn
 from rebalsim.trace.trace import TraceHeader
 
 
@@ -263,7 +264,7 @@ class ClassicWalk:
         if is_gone and self.mode in ("assigned", "serving", "resuming"):
             self.mode = "gone"
 
-    def _got_stuck(self, e: ev.HandlerStuck, number: int) -> None:
+    def _got_stuck(self, e: ev.TraceEvent, number: int) -> None:
         if self.mode in ("serving", "resuming"):
             self.mode = "stuck"
 
@@ -453,7 +454,11 @@ _TAKES: dict[type, Callable[..., None]] = {
     ev.ConsumerFroze: ClassicWalk._vanished,
     ev.LinkCut: ClassicWalk._vanished,
     ev.HandlerStuck: ClassicWalk._got_stuck,
-    **dict.fromkeys((ev.HandlerReturned, ev.ConsumerThawed, ev.LinkHealed), ClassicWalk._came_back),
+    ProcessingHeld: ClassicWalk._got_stuck,
+    **dict.fromkeys(
+        (ev.HandlerReturned, ProcessingWentOn, ev.ConsumerThawed, ev.LinkHealed),
+        ClassicWalk._came_back,
+    ),
     ev.RequestSent: ClassicWalk._asked_to_join,
     ev.MemberAdded: ClassicWalk._was_added,
 }

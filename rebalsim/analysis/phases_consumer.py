@@ -14,7 +14,10 @@ from rebalsim.analysis.values import Pause, Rebalance
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
+from rebalsim.trace.streams_events import ProcessingWentOn
 from rebalsim.trace.trace import TraceHeader
+
+WENT_ON = (ev.HandlerReturned, ProcessingWentOn)
 
 LATE_US = (
     1_000_000  # a heartbeat of the consumer protocol is that late at most, by polls and messages
@@ -218,7 +221,7 @@ class ConsumerWalk:
                 else self._next(
                     holder,
                     number,
-                    (ev.HandlerReturned, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited),
+                    (*WENT_ON, ev.PollExpired, ev.CallbackBegan, ev.ConsumerExited),
                 )
             )
             if came < 0:
@@ -228,7 +231,7 @@ class ConsumerWalk:
                     else self.pause.ended_us
                 )
             e = events[came]
-            if type(e) is ev.HandlerReturned:
+            if type(e) in WENT_ON:
                 self._cut(e.at_us, PhaseKind.FETCH, holder, came)
                 lost = self._next(holder, came, (ev.CallbackBegan,))
                 return (

@@ -12,7 +12,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
-from rebalsim.trace.streams_events import StoreRestored
+from rebalsim.trace.streams_events import ProcessingHeld, ProcessingWentOn, StoreRestored
 from rebalsim.trace.trace import ConsumerFacts
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration, say_instant
@@ -195,6 +195,8 @@ _COUNTED: dict[type, Callable[[Any, str], str]] = {
     ),
 }
 _TELLERS: dict[type, Callable[[Any], str]] = {
+    ProcessingHeld: lambda e: f"polls and processes nothing of {_partitions(e.partitions)}",
+    ProcessingWentOn: lambda e: "processes again",
     StoreRestored: lambda e: (
         f"state of {e.task} restored"
         + {"checkpoint": " from its checkpoint", "standby": " from a standby"}.get(e.how, "")

@@ -62,6 +62,25 @@ class StandbyEnded:
 
 
 @dataclass(slots=True)
+class ProcessingHeld:
+    """A thread polls on and processes nothing: its group is not ready, or, up to 3.7, not all of its
+    own tasks are restored.
+    """
+
+    at_us: int
+    consumer: str
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(slots=True)
+class ProcessingWentOn:
+    """It processes again."""
+
+    at_us: int
+    consumer: str
+
+
+@dataclass(slots=True)
 class ApplicationStateChanged:
     """KafkaStreams.State of an instance, as its StateListener hears it."""
 

@@ -288,3 +288,15 @@ def test_standbys_that_take_over_together_wait_for_one_poll_and_not_for_one_each
     ]
     assert [event.how for event in restored] == ["standby"] * 3
     assert len({event.at_us for event in restored}) == 1
+
+
+def test_a_thread_that_polls_and_may_not_process_has_no_stuck_handler() -> None:
+    """Clients of 2.3 wait until all of a thread's tasks are restored, and poll on meanwhile."""
+    done = run(
+        f"{STORE}, clients: eager", "{at: 5m, scale: 4}", "max.poll.interval.ms: 20s", horizon="10m"
+    )
+    held = [e for e in done.trace.events if isinstance(e, se.ProcessingHeld)]
+    assert held and any(isinstance(e, se.ProcessingWentOn) for e in done.trace.events)
+    asked = {answer.question: answer for answer in done.analysis.answers}
+    assert asked["outlasts-poll-interval"].is_yes is False
+    assert done.analysis.measure("time_between_poll_max") < 20 * SECOND

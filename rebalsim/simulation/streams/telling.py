@@ -34,7 +34,7 @@ from rebalsim.trace import streams_events as se
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
-_STUCK = {"stuck": "hang", "poisoned": "poison", "not-ready": "not-ready"}
+_STUCK = {"stuck": "hang", "poisoned": "poison"}
 _OF_NO_GROUP = ("Fenced", "BrokerChanged", "TopicChanged")
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 
@@ -283,6 +283,8 @@ class Teller:
             return self._running(h, name, inputs)
         if h.what in _STUCK:
             return [ev.HandlerStuck(h.at_us, name, _STUCK[h.what], inputs)]
+        if h.what == "not-ready":
+            return [se.ProcessingHeld(h.at_us, name, inputs)]
         return []
 
     def _restoration(
@@ -312,7 +314,9 @@ class Teller:
         """The first records come a little later."""
         at_us = h.at_us + h.first_us
         made: list[TraceEvent] = []
-        if h.what in ("ready", "resumed"):
+        if h.what == "ready":
+            made.append(se.ProcessingWentOn(h.at_us, name))
+        if h.what == "resumed":
             made.append(ev.HandlerReturned(h.at_us, name))
         batch = {}
         for p in inputs:
