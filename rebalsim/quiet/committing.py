@@ -32,16 +32,18 @@ class Committing(Playing):
         self._flowing = [s for s in shares if s.flow.next_after(self.since_us) < NEVER]
         self._fetches = list(client.feed.flying.values())
         self._first = self._flow.count(self.since_us)
+        if standing.until_us < NEVER:
+            self.wakes_us = standing.until_us
+
+    def is_possible(self) -> bool:
+        """Is every commit taken, up to the next beat that may bring news?"""
+        return self.wakes_us >= NEVER or self._standing.is_awaited
 
     def is_thinkable(self) -> bool:
         """Are all commits answered before the next record comes?"""
         alike = self._timeline.alike
         ends_us = alike.batches[-1].handled_us + self._answered_us(alike)
         return ends_us < self._timeline.shortest_us
-
-    def is_possible(self) -> bool:
-        """Is every beat heard?"""
-        return self._standing.until_us >= NEVER
 
     def _answered_us(self, played: Round) -> int:
         """So long after a batch the commits of all are answered: one after the other, as they go
@@ -51,7 +53,7 @@ class Committing(Playing):
         return int(len(played.batches) * each)
 
     def is_worth_it(self) -> bool:
-        until: int = self.engine.until_us
+        until = min(self.engine.until_us, self.wakes_us)
         return until >= NEVER or self._goes_on_with(until) - self._first >= WORTH_ROUNDS
 
     def _goes_on_with(self, until_us: int) -> int:

@@ -32,7 +32,7 @@ def playing_of(client: Any) -> AsyncReading | Idling | None:
         return None
     playing = AsyncReading(client) if client.feed.shares else Idling(client)
     if not hears_nothing_new(client):
-        if playing.commits_each:
+        if playing.commits_each and not client.host.has_written:
             return None
         playing.wakes_us = playing.next_told_us() - 1
     return playing
@@ -139,7 +139,7 @@ class AsyncReading(Reading):
 
     def next_own_us(self) -> int:
         client = self.client
-        is_told = client.coordinator_link.fixed_us >= 0 and not self.is_mindful
+        is_told = client.coordinator_link.fixed_us >= 0 and self.wakes_us >= NEVER
         return int(client.commits.due_us if is_told else self.next_told_us())
 
     def next_told_us(self) -> int:

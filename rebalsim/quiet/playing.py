@@ -25,14 +25,14 @@ class Playing:
     @property
     def beats(self) -> bool:
         """Does it beat in this quiet time?"""
-        return not self.is_mindful
+        return self.wakes_us >= NEVER
 
     @property
     def is_mindful(self) -> bool:
         """Does it wake before anything of it reaches the coordinator? Then that may be as busy as
         it likes meanwhile.
         """
-        return self.wakes_us < NEVER
+        return self.wakes_us < NEVER and not self.commits_each
 
     def is_thinkable(self) -> bool:
         """Can such a client skip at all, as its settings and its records are?"""
@@ -40,7 +40,7 @@ class Playing:
 
     def is_possible(self) -> bool:
         """Will nothing but repetitions happen, as far as one can see?"""
-        raise NotImplementedError
+        return True
 
     def is_worth_it(self) -> bool:
         """Is there enough to leave out?"""
@@ -62,7 +62,7 @@ class Playing:
         client.fall_silent()
         if self.commits_each:
             client.host.silent_writers[client.rank] = client
-        if self.is_mindful:
+        if self.wakes_us < NEVER:
             self.engine.at(self.wakes_us, client.rank, self._wake)
 
     def _wake(self, _: Any) -> None:

@@ -143,7 +143,11 @@ class Quiet:
             return self._lets_read(client)
         timeline = timeline_of(standing)
         if standing.commits_each and timeline is not None:
-            return self._lets_play(Committing(client, standing, timeline), self._repeats)
+            if self._lets_play(Committing(client, standing, timeline), self._repeats):
+                return True
+            if standing.until_us < NEVER:  # its next beat may bring news: it plays up to then
+                self.plays_until(client, standing.until_us)
+            return False
         until, worth = standing.until_us, WORTH_US
         if timeline is not None:
             worth = min(worth, 4 * timeline.shortest_us)

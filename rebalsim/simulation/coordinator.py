@@ -61,6 +61,11 @@ def _is_news(request: Any) -> bool:
     return kind not in _USUAL
 
 
+def _concerns_itself(request: Any) -> bool:
+    """Does this change nothing, in a group that gathers its members, for those it waits for?"""
+    return type(request) is JoinGroupRequest and request.instance_id is None
+
+
 class Timer:
     """One key's timer: the due instant may move on without another entry in the queue."""
 
@@ -168,7 +173,7 @@ class Coordinator:
             self._turn_away(call)
             self._take_next(call, self.engine.now)
             return
-        if self.is_calm and _is_news(call.request):
+        if _is_news(call.request) and (self.is_calm or not _concerns_itself(call.request)):
             self.rouse()
         self._asker = call.consumer
         self.waiting[call.number] = call
@@ -260,6 +265,11 @@ class Coordinator:
         anybody's beat may bring news.
         """
         return self.group.generation if self.is_stable else RESTLESS
+
+    @property
+    def is_gathering(self) -> bool:
+        """Does a round wait for members, and take their commits meanwhile?"""
+        return self.group.state is ClassicState.PREPARING_REBALANCE
 
     def has_settled(self, member: Any) -> bool:
         """Is nothing left for this classic member to learn from its beats?"""
@@ -408,7 +418,7 @@ class Coordinator:
             and self._is_refused_in_part(call)
         ):
             call.response = OffsetCommitResponse(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        if effect.waits and self.silent_writers and not (call.is_quiet or self.engine.is_apart):
+        if effect.waits and self.silent_writers and self._may_wait_for_others(call, effect):
             self._mind_writers()
         if effect.waits and self._is_written_us > now and not call.is_quiet:
             at = self._is_written_us
@@ -418,6 +428,13 @@ class Coordinator:
             self.engine.at(at, LOG, self.answer, call)
         else:
             self._send(call, now)
+
+    def _may_wait_for_others(self, call: Call, effect: Reply) -> bool:
+        """May this answer wait for what somebody wrote unheard? That of a write does not: whoever
+        writes unheard knows that all writes take as long, and so this one, begun last, ends last.
+        """
+        has_written = call.api == "OffsetCommit" and effect.response.error is Error.NONE
+        return not (has_written or call.is_quiet or self.engine.is_apart)
 
     def _mind_writers(self) -> None:
         """Somebody waits for the log: who may be writing to it unheard must have told it."""
@@ -562,8 +579,7 @@ class Coordinator:
 
     def _run_out(self, key: str) -> None:
         if self.is_up:
-            if self.is_calm:
-                self.rouse()
+            self.rouse()
             self._carry_out(self._fire(key, self.engine.now))
 
     def _forget(self, timer: Timer) -> None:

@@ -56,6 +56,7 @@ class Standing:
     is_idle: bool  # it has nothing to read
     is_threaded: bool  # a thread of the client's own beats and commits
     until_us: int  # when it is to say, or may hear, something that counts
+    is_awaited: bool  # until then its group waits for it, and takes its commits as ever
     looks_us: int  # when poll() looks once more, for a commit that may not be made
     beat_due_us: int  # NEVER: it does not beat until then
     beat_late_us: int
@@ -181,13 +182,22 @@ def _is_rested(consumer: Inside) -> bool:
 
 def _is_heard(consumer: Inside) -> bool:
     """Do its beats and commits find nothing but what they always find?"""
+    return bool(consumer.host.is_calm and _is_reached(consumer))
+
+
+def _is_awaited(consumer: Inside) -> bool:
+    """Has a round begun that ends only with it, of which it has not heard?"""
+    return bool(consumer.host.is_gathering and _is_reached(consumer))
+
+
+def _is_reached(consumer: Inside) -> bool:
+    """Is it a member as its coordinator sees it too, which answers it as fast as ever?"""
     host, link = consumer.host, consumer.coordinator_link
     timers, late = consumer.heartbeat.timers, consumer.heartbeat.late_us
     assert link is not None
     latency = link.most_us
     return bool(
-        host.is_calm
-        and consumer.coordinator == host.broker
+        consumer.coordinator == host.broker
         and host.is_up
         and link.is_clear
         and link.at_work is None
@@ -212,6 +222,7 @@ def _of(consumer: Inside) -> Standing | None:
         or (feed.is_suspended and feed.shares)
     ):
         return None
+    is_awaited = False
     beat_us, commit_us = NEVER, commits.due_us + commits.late_us if commits.is_auto else NEVER
     joins = bool(consumer.calls)  # then it neither beats nor commits, but poll() looks whether to
     if joins:
@@ -223,6 +234,7 @@ def _of(consumer: Inside) -> Standing | None:
             return None
         until = looks_us = NEVER
         if not _is_heard(consumer):
+            is_awaited = _is_awaited(consumer)
             until = min(beat_us, commit_us) - 1
             beat_us = commit_us = NEVER
     fetches: list[Waiting] = []
@@ -275,6 +287,7 @@ def _of(consumer: Inside) -> Standing | None:
         not feed.shares,
         consumer.spec.habits.runs_itself,
         until,
+        is_awaited,
         looks_us,
         timers.due_us if beat_us < NEVER else NEVER,
         late,

@@ -80,3 +80,29 @@ def test_a_random_story_comes_to_the_same(seed: int) -> None:
     story = story_of(random_story(seed).encode(), f"story {seed}").check()
     scenario = story.scenario()
     assert difference(play(scenario), play(scenario, plain=True)) == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", ["eager", "cooperative", "consumer"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_who_has_not_heard_of_a_round_rests_up_to_its_next_beat_commits_and_all(
+    variant: str, seed: int
+) -> None:
+    """A classic group takes the commits of those it waits for, a consumer group those of a member's
+    own epoch; in between members leave, die, come back and join.
+    """
+    text = f"""
+topics: {{orders: {{partitions: 8, rate: 160/s}}}}
+group: {{members: 4, handler: {{per_record: 1ms, commit: sync-batch}}}}
+script:
+  - {{at: 10s, rolling_bounce: {{max_unavailable: 1}}}}
+  - {{at: 31s, crash: {{members: c1, restart_after: 4s}}}}
+  - {{at: 33s, join: 2}}
+  - {{at: 36s, leave: c3}}
+replay: [{variant}]
+horizon: 70s
+"""
+    scenario = story_of(text.encode(), "story.yaml").check().scenario(variant)
+    quiet, plain = play(scenario, seed=seed), play(scenario, seed=seed, plain=True)
+    assert [repr(event) for event in plain.events] == [repr(event) for event in quiet.events]
+    assert quiet.work < plain.work / 2
