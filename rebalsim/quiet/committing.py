@@ -53,7 +53,7 @@ class Committing(Playing):
         return int(len(played.batches) * each)
 
     def is_worth_it(self) -> bool:
-        until = min(self.engine.until_us, self.wakes_us)
+        until: int = min(self.engine.until_us, self.wakes_us)
         return until >= NEVER or self._goes_on_with(until) - self._first >= WORTH_ROUNDS
 
     def _goes_on_with(self, until_us: int) -> int:

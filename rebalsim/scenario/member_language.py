@@ -37,6 +37,7 @@ from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.process_language import ASSIGNOR_COST, HANDLER, LIFE, LISTENER, STATE
 from rebalsim.scenario.source import shorten
 from rebalsim.scenario.streams_language import STREAMS
+from rebalsim.words.synonyms import meant
 
 TEMPLATE_FIELDS = (
     Field(
@@ -162,6 +163,8 @@ def under_config(key: str) -> str:
     for section in (HANDLER, LISTENER, STATE, LIFE):
         if key in section.by_key:
             return f"it belongs under {section.name}:"
+    if setting := meant(key, CLIENT_NAMES):
+        return f"Kafka calls it {setting}; put it below, under config:"
     return from_client(key)
 
 

@@ -31,6 +31,20 @@ def test_words_that_people_use_lead_to_the_key(text: str, key: str) -> None:
     assert f"'{key}'" in said, said
 
 
+@pytest.mark.parametrize(
+    ("word", "setting"),
+    [
+        ("assignor: range", "partition.assignment.strategy"),
+        ("static: true", "group.instance.id"),
+        ("batch_size: 50", "max.poll.records"),
+    ],
+)
+def test_words_for_a_setting_lead_below_config(word: str, setting: str) -> None:
+    text = BARE.replace("members: 2", f"members: 2, {word}")
+    said = " ".join(p.message for p in story_of(text.encode(), "s").problems())
+    assert f"Kafka calls it {setting}; put it below, under config:" in said, said
+
+
 @pytest.mark.parametrize("label", LABELS)
 def test_what_a_table_says_is_a_metric_wherever_one_is_written(label: str) -> None:
     assert registered_name(label) == LABELS[label] and LABELS[label] in METRICS
