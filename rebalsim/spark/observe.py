@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
@@ -18,6 +19,7 @@ from rebalsim.spark.arrow import RowsOf, map_rows
 from rebalsim.spark.logs_files import FACT_DDL
 from rebalsim.spark.logs_source import LogsSource
 from rebalsim.spark.observed_tables import take_in_facts
+from rebalsim.spark.stream_tables import StreamTables
 from rebalsim.worlds.logs.tables import facts_in_file
 
 _WHOLE_FILES = str(1 << 50)
@@ -91,9 +93,14 @@ def follow_fleet(spark: Any, path: str, out: str, checkpoint: str, once: bool = 
     facts take the place of what it told before. What only Spark can open is taken once, when it comes.
     """
 
+    tables = StreamTables(spark, out, Path(_bare(out))) if is_opened_by_python(out) else None
+
     def take_in(batch: Any, number: int) -> None:
-        own = is_opened_by_python(path)
-        take_in_facts(spark, batch if own else facts_in_lines(spark, batch, path), out)
+        facts = batch if is_opened_by_python(path) else facts_in_lines(spark, batch, path)
+        if tables is not None:
+            tables.take_in(facts)
+        else:
+            take_in_facts(spark, facts, out)
 
     stream = _new_files(spark, path) if is_opened_by_python(path) else _new_lines(spark, path)
     writer = stream.writeStream.foreachBatch(take_in).option("checkpointLocation", checkpoint)

@@ -21,7 +21,7 @@ from rebalsim.worlds.logs.tables import COLUMNS, FACT_COLUMNS, tables_of_group
 FACTS = "_facts"
 BUCKETS = 64
 _TOLD_DDL = "tbl STRING, day STRING, grp STRING, told STRING"
-_ORDER = {
+ORDER = {
     "events": ("at_us", "consumer", "what"),
     "rebalances": ("started_us", "generation"),
     "pauses": ("started_us", "topic", "partition"),
@@ -83,8 +83,8 @@ def _write_tables(spark: Any, facts: Any, groups: Any, out: str) -> None:
     told = tables_from(spark, facts).persist()
     names = groups.selectExpr("grp AS `group`")
     told.count()  # once, not by each of the four that follow
-    with ThreadPoolExecutor(len(_ORDER)) as side_by_side:
-        list(side_by_side.map(lambda table: _write(spark, told, names, table, out), _ORDER))
+    with ThreadPoolExecutor(len(ORDER)) as side_by_side:
+        list(side_by_side.map(lambda table: _write(spark, told, names, table, out), ORDER))
     told.unpersist()
 
 
@@ -96,7 +96,7 @@ def _write(spark: Any, told: Any, names: Any, table: str, out: str) -> None:
     if former is not None:
         fresh = _with_others(fresh, former, names)
     rows = fresh.repartition(_tasks(spark), "day")
-    rows = rows.sortWithinPartitions("day", "group", *_ORDER[table])
+    rows = rows.sortWithinPartitions("day", "group", *ORDER[table])
     rows.write.mode("overwrite").partitionBy("day").parquet(place)
 
 

@@ -1,0 +1,130 @@
+"""Rows in Parquet files below folders that are named by a column (`day=2026-11-19`), as Spark keeps them:
+some are taken out and others put in, and only those files are written anew that hold some of them.
+
+What a stream brings with each batch goes into small files beside the large ones, and many small ones
+become one: so a batch costs what it brings, however much there is already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+_MANY = 8  # small files in one folder, which become one
+_SMALL = (
+    2  # a file joins those that are smaller if it is at most so many times as large as all of them
+)
+_TYPES = {"STRING": pa.string(), "INT": pa.int32(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
+
+
+def schema_of(columns: Iterable[tuple[str, str]]) -> Any:
+    """Arrow's schema for (name, Spark's type)."""
+    return pa.schema([(name, _TYPES[type_]) for name, type_ in columns])
+
+
+class Pile:
+    """The rows below `place`, in a folder for each value of `folders`; they are found again by `keys`, and
+    stand in each file by `order`. One process writes at a time.
+    """
+
+    def __init__(
+        self, place: Path, folders: str, keys: Sequence[str], order: Sequence[str]
+    ) -> None:
+        self._place, self._folders = place, folders
+        self._keys, self._order = tuple(keys), [(name, "ascending") for name in order]
+        self._held: dict[Path, dict[str, frozenset[Any]]] = {}  # of each file its keys' values
+
+    def rows_of(self, key: str, values: Iterable[str]) -> Any:
+        """The rows with these values, without the folders' column; None where there are none."""
+        wanted = frozenset(values)
+        found = [_with(_read(file), key, wanted) for file in self._holding(key, wanted)]
+        return pa.concat_tables(found) if found else None
+
+    def take_out(self, key: str, values: Iterable[str]) -> None:
+        """The rows with these values go."""
+        gone = frozenset(values)
+        for file in self._holding(key, gone):
+            self._write(file.parent, _with(_read(file), key, gone, but=True))
+            self._remove(file)
+
+    def put_in(self, rows: Any) -> None:
+        """These rows come; they have the folders' column, too."""
+        for value in sorted(pc.unique(rows[self._folders]).to_pylist()):
+            mine = rows.filter(pc.equal(rows[self._folders], value))
+            folder = self._place / f"{self._folders}={value}"
+            self._write(folder, mine.drop_columns([self._folders]))
+            self._merge(folder)
+
+    def _holding(self, key: str, values: frozenset[str]) -> list[Path]:
+        """The files that hold such rows, whoever wrote them."""
+        there = set(_files_in(self._place))
+        self._held = {file: held for file, held in self._held.items() if file in there}
+        for file in there - set(self._held):
+            columns = pq.ParquetFile(file).read(columns=list(self._keys))
+            self._held[file] = _values_in(columns, self._keys)
+        return sorted(file for file, held in self._held.items() if held[key] & values)
+
+    def _write(self, folder: Path, rows: Any) -> None:
+        """A new file, which nobody sees before it is whole."""
+        if not rows.num_rows:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        numbers = [int(p.stem[5:]) for p in folder.glob("rows-*.parquet") if p.stem[5:].isdigit()]
+        file = folder / f"rows-{max(numbers, default=0) + 1:08d}.parquet"
+        hidden = folder / f".{file.name}"
+        pq.write_table(rows.sort_by(self._order), hidden, compression="zstd")
+        hidden.replace(file)
+        self._held[file] = _values_in(rows, self._keys)
+
+    def _remove(self, file: Path) -> None:
+        file.unlink()
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's beside its own files
+        self._held.pop(file, None)
+
+    def _merge(self, folder: Path) -> None:
+        """Small files become one as they grow many, so that no row is written again more often than its
+        folder has doubled.
+        """
+        sized = sorted((pq.read_metadata(f).num_rows, f) for f in _files_of(folder))
+        few: list[Path] = []
+        total = 0
+        for size, file in sized:
+            if few and size > total * _SMALL:
+                break
+            few.append(file)
+            total += size
+        if len(few) >= _MANY:
+            self._write(folder, pa.concat_tables([_read(file) for file in few]))
+            for file in few:
+                self._remove(file)
+
+
+def _files_in(place: Path) -> Iterator[Path]:
+    if place.is_dir():
+        for folder in place.iterdir():
+            if "=" in folder.name and folder.is_dir():
+                yield from _files_of(folder)
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """Those that Spark reads, too: what is hidden is not whole yet."""
+    return [p for p in folder.glob("*.parquet") if p.name[0] not in "._"]
+
+
+def _read(file: Path) -> Any:
+    return pq.ParquetFile(file).read()
+
+
+def _with(rows: Any, key: str, values: frozenset[str], but: bool = False) -> Any:
+    """The rows with these values, or all but them."""
+    are = pc.is_in(rows[key], value_set=pa.array(sorted(values), pa.string()))
+    return rows.filter(pc.invert(are) if but else are)
+
+
+def _values_in(rows: Any, keys: Sequence[str]) -> dict[str, frozenset[Any]]:
+    return {key: frozenset(pc.unique(rows[key]).to_pylist()) for key in keys}
