@@ -112,3 +112,24 @@ def test_a_stream_reads_a_file_again_that_has_grown(spark: Any, logs: Path, tmp_
             p.with_suffix("").write_bytes(text)
     follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
     assert on_disk(spark, out) == in_one_process(logs)
+
+
+def test_a_stream_goes_on_from_what_spark_itself_wrote(
+    spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first batch too large for one process, then small ones, which are told by Spark's workers."""
+    from rebalsim.spark import stream_tables
+    from rebalsim.spark.observe import follow_fleet
+
+    out, checkpoint = tmp_path / "tables", str(tmp_path / "checkpoint")
+    monkeypatch.setattr(stream_tables, "MOST_FACTS", 10)
+    follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+    assert list(out.glob("pauses/day=*/part-*")) and not list(out.glob("pauses/day=*/rows-*"))
+    monkeypatch.undo()
+    monkeypatch.setattr(stream_tables, "FEW_FACTS", 0)
+    shutil.copytree(INCIDENTS / "deploy-last-night", logs / "deploy-last-night")
+    first = logs / "crash-last-night" / "pay-4.log.gz"
+    first.write_bytes(gzip.compress(gzip.decompress(first.read_bytes())[:20_000]))
+    follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+    assert list(out.glob("pauses/day=*/rows-*"))
+    assert on_disk(spark, out) == in_one_process(logs)

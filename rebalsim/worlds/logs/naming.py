@@ -17,14 +17,18 @@ _NUMBER = re.compile(r"-(\d{1,6})(?:-consumer)?$")
 
 
 def name_voices(voices: Sequence[Voice]) -> None:
-    """Give each voice a name of its own."""
-    stems = [_stem(v) for v in voices]
-    often = Counter(stems)
+    """Give each voice a name of its own; of several that would have the same, in order of time."""
+    often = Counter(_stem(v) for v in voices)
     taken: Counter[str] = Counter()
-    for voice, stem in zip(voices, stems):
+    for voice in sorted(voices, key=_since):
+        stem = _stem(voice)
         name = stem if often[stem] == 1 else f"{stem}/{_own(voice)}"
         taken[name] += 1
         voice.name = name if taken[name] == 1 else f"{name}-{taken[name]}"
+
+
+def _since(voice: Voice) -> int:
+    return voice.facts[0].at_us if voice.facts else 0
 
 
 def _stem(voice: Voice) -> str:

@@ -71,6 +71,11 @@ class Stream:
         """A coordinator speaks here."""
         return any(dialect.is_broker for dialect, _ in self.told)
 
+    def note_life(self, at_us: int) -> None:
+        """It said something then, of whatever; it stands behind what was told before."""
+        life = Fact(at_us, FactKind.SPOKE, place=len(self.told))
+        self.told.append((self.told[-1][0], life))
+
 
 @dataclass(slots=True)
 class Census:
@@ -210,7 +215,7 @@ class Reader:
                 self._remember(stream, 1 << 62, len(self.recent))
                 seen_us = self.seen_us.get(stream.source, -1)
                 if seen_us > stream.told[-1][1].at_us:
-                    stream.told.append((stream.told[-1][0], Fact(seen_us, FactKind.SPOKE)))
+                    stream.note_life(seen_us)
 
     def _take(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
         source, collected = "", None
@@ -281,7 +286,7 @@ class Reader:
                 stream.spoke_us = max(stream.spoke_us, at)
                 break
         if stream.told and stream.spoke_us > stream.told[-1][1].at_us:
-            stream.told.append((stream.told[-1][0], Fact(stream.spoke_us, FactKind.SPOKE)))
+            stream.note_life(stream.spoke_us)
 
     def _when(self, stream: Stream, line: str) -> int:
         """When a line was written; −1 where it tells no time, or is not of this stream."""

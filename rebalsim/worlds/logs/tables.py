@@ -11,11 +11,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.dialects import Dialect, dialect
 from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory, told_by
 from rebalsim.worlds.logs.sources import host_of, part_of
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
+from rebalsim.worlds.logs.voices import OF_JAVA
 
 MOST_GROUPS = 50  # of a process; beyond it what names no group is nobody's
 _SECONDS_A_DAY = 86_400
@@ -95,25 +96,60 @@ def _rows_of(stream: Stream) -> Iterator[tuple[Any, ...]]:
             yield (*head, place, clock, speaker, told)
 
 
-def _grouped(stream: Stream) -> Iterator[tuple[str, Fact, list[str]]]:
-    """Each fact with the groups that it is of: its own, its client's, its settings' or all."""
-    clients: dict[str, str] = {}
-    every: dict[str, None] = {}
-    for _, f in stream.told:
-        if f.group:
-            every[f.group] = None
-            if f.client:
-                clients.setdefault(f.client, f.group)
-    shared = list(every) if len(every) <= MOST_GROUPS else []
-    of_block = _blocks(stream)
+def _grouped(stream: Stream) -> Iterator[tuple[str, Fact, Sequence[str]]]:
+    """Each fact with the groups that it is of: its own, its client's, its settings', or all that it can
+    be of.
+    """
+    known = _Known(stream)
     for place, (speaker, f) in enumerate(stream.told):
         if f.group:
             yield speaker.name, f, [f.group]
-        elif place in of_block:
-            yield speaker.name, f, [of_block[place]]
         elif not speaker.is_broker:
-            mine = clients.get(f.client, "") if f.client else ""
-            yield speaker.name, f, [mine] if mine else shared
+            yield speaker.name, f, known.groups_of(place, speaker, f)
+
+
+class _Known:
+    """Whose the facts of a stream are that name no group: by the same rules by which voices find theirs.
+    What another part of the same log could tell stays with every group that the stream names.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.clients: dict[str, str] = {}
+        self.named: set[str] = set()  # every client, with a group or without
+        self.threads: dict[str, dict[str, None]] = {}
+        every: dict[str, None] = {}
+        for _, f in stream.told:
+            if f.group:
+                every[f.group] = None
+                if f.thread:
+                    self.threads.setdefault(f.thread, {})[f.group] = None
+            if f.client:
+                self.named.add(f.client)
+                if f.group:
+                    self.clients.setdefault(f.client, f.group)
+        self.every = list(every) if len(every) <= MOST_GROUPS else []
+        self.of_block = _blocks(stream)
+
+    def groups_of(self, place: int, speaker: Dialect, f: Fact) -> Sequence[str]:
+        """Of a fact at this place that names none."""
+        if place in self.of_block:
+            return [self.of_block[place]]
+        if f.client:
+            mine = self.clients.get(f.client, "")
+            return [mine] if mine else self.every
+        if f.what == FactKind.VERSION and speaker.name in OF_JAVA:
+            return ()  # which no consumer can take for its own
+        if len(self.named) > 1 and f.what not in _OF_ALL and _is_by_thread(speaker, f):
+            return list(self.threads.get(f.thread, self.every)) if f.thread else ()
+        return self.every
+
+
+_OF_ALL = (FactKind.SPOKE, FactKind.SETTING, FactKind.SETTINGS)
+
+
+def _is_by_thread(speaker: Dialect, f: Fact) -> bool:
+    """Of several consumers it is the one's that speaks in its thread, or nobody's."""
+    return f.what == FactKind.POSITIONED or f.is_second_hand or speaker.name in OF_JAVA
 
 
 def _blocks(stream: Stream) -> dict[int, str]:
@@ -199,8 +235,12 @@ def tables_of_group(group: str, rows: Iterable[Sequence[Any]]) -> Iterator[tuple
     streams = streams_of(rows)
     observed = told_by(streams, Census())
     story = observed.groups.get(group)
-    if story is None:
-        return
+    if story is not None:
+        yield from rows_of_story(story)
+
+
+def rows_of_story(story: GroupStory) -> Iterator[tuple[str, str, Row]]:
+    """(table, day, row) of everything that is known of a group."""
     for table, make in (
         ("events", _events),
         ("rebalances", _rebalances),
@@ -208,7 +248,7 @@ def tables_of_group(group: str, rows: Iterable[Sequence[Any]]) -> Iterator[tuple
         ("members", _members),
     ):
         for at_us, row in make(story):
-            yield table, day_of(at_us), {"group": group, **row}
+            yield table, day_of(at_us), {"group": story.name, **row}
 
 
 def day_of(at_us: int) -> str:

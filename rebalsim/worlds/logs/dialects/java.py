@@ -17,6 +17,9 @@ from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import thread_before, thread_behind, without_logger
 
 MARK = "[Consumer "
+_NO_GROUP = (
+    "null"  # as a consumer prints that is given its partitions by hand, as for a restoration
+)
 _PREFIX = re.compile(
     r"\[Consumer (?:instanceId=(?P<instance>[^,\]]{1,249}), )?clientId=(?P<client>[^\]]{0,249}?)"
     r"(?:, groupId=(?P<group>[^\]]{0,249}))?\] "
@@ -50,7 +53,8 @@ def _whose(prefix: str) -> tuple[str, str, str] | None:
     found = _PREFIX.fullmatch(prefix)
     if found is None:
         return None
-    return found["client"], found["group"] or "", found["instance"] or ""
+    group = found["group"] or ""
+    return found["client"], "" if group == _NO_GROUP else group, found["instance"] or ""
 
 
 def _joined(at: int, m: re.Match[str]) -> Told:
