@@ -325,8 +325,10 @@ def _plain(term: str) -> str:
 def _settings() -> list[str]:
     from rebalsim.scenario.config_language import BROKER_KEYS, CLIENT_KEYS
     from rebalsim.scenario.connect_language import WORKER_KEYS
+    from rebalsim.scenario.streams_language import STREAMS_CONFIG
 
-    return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS, *WORKER_KEYS)]
+    of_streams = STREAMS_CONFIG.fields.values()
+    return [field.name for field in (*CLIENT_KEYS, *BROKER_KEYS, *WORKER_KEYS, *of_streams)]
 
 
 def _key_names() -> list[str]:
@@ -339,9 +341,11 @@ def _setting(key: str) -> list[Entry]:
     """A Kafka setting: what it is, its default, and the rules of lint that speak of it."""
     from rebalsim.domain.client import BrokerConfig, ClientConfig
     from rebalsim.domain.connect import Connector, WorkerConfig
+    from rebalsim.domain.streams import StreamsConfig
     from rebalsim.lint.registry import RULES
     from rebalsim.scenario.config_language import BROKER_KEYS, CLIENT_KEYS
     from rebalsim.scenario.connect_language import WORKER_KEYS
+    from rebalsim.scenario.streams_language import STREAMS_CONFIG
 
     found: list[Entry] = []
     for fields, defaults, whose in (
@@ -349,6 +353,11 @@ def _setting(key: str) -> list[Entry]:
         (BROKER_KEYS, BrokerConfig(), "brokers' setting"),
         (WORKER_KEYS[:-1], WorkerConfig(), "Connect worker's setting"),
         (WORKER_KEYS[-1:], Connector(""), "connector's setting"),
+        (
+            tuple(STREAMS_CONFIG.fields.values()),
+            StreamsConfig(commit_interval_us=StreamsConfig().commits_every_us),
+            "Kafka Streams' setting",
+        ),
     ):
         for field in fields:
             if field.name == key:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.instants import MINUTE, MS, SECOND
 
 EAGER_UP_TO = ("2.0", "2.1", "2.2", "2.3")
@@ -84,6 +85,17 @@ class StreamsConfig:
         return "streams.num.standby.replicas" if is_new else "num.standby.replicas"
 
     @property
+    def commits_every_us(self) -> int:
+        """What is written, or what Kafka Streams takes for it."""
+        if self.commit_interval_us is not None:
+            return self.commit_interval_us
+        return 100 * MS if self.is_exactly_once else 30 * SECOND
+
+    @property
+    def is_exactly_once(self) -> bool:
+        return self.processing_guarantee == "exactly_once_v2"
+
+    @property
     def is_eager(self) -> bool:
         """It gives up everything before each rebalance, as clients up to 2.3 do."""
         return self.upgrade_from[:2] in ("0.", "1.") or self.upgrade_from in EAGER_UP_TO
@@ -101,6 +113,7 @@ class StreamsApp:
     close: str = "remain"  # remain | leave
     repartition_topics: tuple[tuple[str, int], ...] = ()  # name, partitions
     clients: str = "cooperative"  # cooperative | eager
+    per_record: Draw = NOTHING  # what processing one takes: known to lint, and not played
 
     @property
     def is_old(self) -> bool:

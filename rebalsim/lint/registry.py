@@ -21,7 +21,6 @@ STREAMS = "Kafka Streams"
 OF_BOTH = (
     "crash-loop",
     "freeze-outlasts-session",
-    "poll-interval-under-worst-batch",
     "session-under-three-heartbeats",
     "static-id-in-two-groups",
     "static-ids-of-random-pods",

@@ -262,8 +262,35 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "sweep": ("A family of scenarios over axes, played point by point.", ("scenario",)),
     "standby": (
-        "A copy of a partition's state at another member, which saves a share of the restore.",
-        ("restore",),
+        "A copy of a partition's state at another member, which saves a share of the restore. In "
+        "Kafka Streams it saves the restoration after a crash, and never the session before it.",
+        ("restore", "warm-up"),
+    ),
+    "stream-task": (
+        "Kafka Streams: what processes partition p of a sub-topology's topics, with its part of the "
+        "stores. A task is worked on by one thread, and moves as a whole.",
+        ("sub-topology", "changelog"),
+    ),
+    "sub-topology": (
+        "Kafka Streams: a connected part of an application's topology. It has as many tasks as its "
+        "largest source has partitions.",
+        ("stream-task",),
+    ),
+    "changelog": (
+        "Kafka Streams: the topic that holds a store's writes, a partition for each task. A new "
+        "owner rebuilds the store from it: from nothing, or from its checkpoint on.",
+        ("restore", "standby"),
+    ),
+    "warm-up": (
+        "Kafka Streams, classic protocol: a standby where a task shall move to. The owner goes on "
+        "until the copy is within acceptable.recovery.lag, which the next probing rebalance sees. "
+        "Smaller stores move at once, and cold; the streams protocol has none up to Kafka 4.3.",
+        ("probing-rebalance", "standby"),
+    ),
+    "probing-rebalance": (
+        "Kafka Streams, classic protocol: while warm-ups are under way, one member joins again every "
+        "probing.rebalance.interval.ms, so that the leader sees who has caught up.",
+        ("warm-up",),
     ),
     "surge": ("How many new pods a Deployment starts before it stops old ones.", ("dynamic",)),
     "poison": (

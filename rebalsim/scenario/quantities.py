@@ -162,9 +162,12 @@ def say_us(us: float) -> str:
 
 
 def say_bytes(amount: float) -> str:
-    for unit in ("TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "KB"):
-        if amount >= SIZES[unit] and amount % SIZES[unit] == 0:
-            return f"{int(amount // SIZES[unit])}{unit}"
+    """In the unit of which it is the fewest, exactly: 12GB rather than 11718750KiB."""
+    units = ("TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "KB")
+    fitting = [unit for unit in units if amount >= SIZES[unit] and amount % SIZES[unit] == 0]
+    if fitting:
+        unit = min(fitting, key=lambda each: amount // SIZES[each])
+        return f"{int(amount // SIZES[unit])}{unit}"
     return f"{amount:.0f}B" if amount == int(amount) else f"{amount}B"
 
 

@@ -34,8 +34,8 @@ from rebalsim.scenario.source import shorten
 from rebalsim.scenario.starts import why_cold
 from rebalsim.scenario.streams import (
     app_of,
-    as_stream_thread,
     heading_of,
+    warn_of_consumers_own,
     written_app,
 )
 from rebalsim.scenario.variants import Variant
@@ -205,7 +205,7 @@ class Resolver(MemberResolver):
         self.checks.members(roster, consumers, self.parts_of)
         app = None if is_connect else app_of(self, written)
         if app is not None:
-            consumers = [as_stream_thread(consumer) for consumer in consumers]
+            warn_of_consumers_own(self, written)
         return Group(name, tuple(consumers), app)
 
     def _roster(self, group: str, written: Written, prefix: str) -> None:

@@ -33,6 +33,7 @@ from rebalsim.scenario.quick_replace import values_of
 from rebalsim.scenario.resolve_layers import LayerResolver, protocol_of
 from rebalsim.scenario.roster import Roster, Seat, fill
 from rebalsim.scenario.source import shorten
+from rebalsim.scenario.streams import as_stream_thread
 from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
@@ -87,7 +88,7 @@ class MemberResolver(LayerResolver):
             filled = {key: fill(text, seat) for key, text in own.items() if text is not None}
             made = ClientConfig(**{**parts.config, **filled})
         rest = {**parts.rest, "config": made}
-        return Consumer(
+        consumer = Consumer(
             name=seat.name,
             group=roster.group,
             process=seat.process,
@@ -95,6 +96,7 @@ class MemberResolver(LayerResolver):
             starts_at=parts.starts_at if starts else None,
             **rest,
         )
+        return consumer if roster.streams is None else as_stream_thread(consumer)
 
     def is_of_workers(self, roster: Roster) -> bool:
         """Is it a Connect cluster's?"""

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from typing import Any
 
-from rebalsim.domain.consumer import Consumer, Cost
+from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.streams import StreamsApp
 from rebalsim.scenario.action_words import say_names
 from rebalsim.scenario.cluster_language import COSTS
 from rebalsim.scenario.common_language import DRAW
 from rebalsim.scenario.config_language import BROKER_CONFIG, CLASSIC_ONLY, CONFIG, CONSUMER_ONLY
 from rebalsim.scenario.connect_language import WORKER_CONFIG
-from rebalsim.scenario.kinds import Field, Section, Written
+from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.process_language import (
     ASSIGNOR_COST,
-    COST_KIND,
     HANDLER,
     LIFE,
     LISTENER,
@@ -32,7 +31,8 @@ from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.resolve import Resolver
 from rebalsim.scenario.resolve_members import Parts
 from rebalsim.scenario.roster import Roster, Seat
-from rebalsim.scenario.show_rows import Row, in_table, origin_of, where_of, wrapped
+from rebalsim.scenario.show_rows import Row, in_table, origin_of, rows_of, where_of, wrapped
+from rebalsim.scenario.show_streams import application_rows, instance_rows
 from rebalsim.scenario.show_timetable import judged, timetable
 from rebalsim.scenario.story import Story
 from rebalsim.scenario.topic_language import TOPIC_BLOCK
@@ -82,46 +82,6 @@ def _head(story: Story, scenario: Scenario, width: int) -> list[str]:
     ]
 
 
-# --------------------------------------------------------------------------------------- where from
-
-
-def _rows(
-    section: Section,
-    thing: Any,
-    written: Written | None,
-    default: str,
-    prefix: str = "",
-    leave_out: tuple[str, ...] = (),
-) -> list[Row]:
-    """A row for each field of a section that sets an attribute of `thing`."""
-    rows = []
-    for field in section.fields.values():
-        if field.target and field.name not in leave_out:
-            rows.append(
-                Row(
-                    prefix + field.name,
-                    _said(field, getattr(thing, field.target)),
-                    origin_of(written, field.name, default),
-                )
-            )
-    return rows
-
-
-def _said(field: Field, value: Any) -> str:
-    if isinstance(value, Cost):
-        return COST_KIND.say(
-            tuple(
-                None if draw.is_zero else draw
-                for draw in (value.fixed, value.per_partition, value.before)
-            )
-        )
-    if value is None or value == "":
-        return "–"
-    if value == 0 and "/s" in field.kind.says:
-        return "–"
-    return field.kind.say(value)
-
-
 def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     cluster = scenario.cluster
     written: Written | None = resolver.story.get("cluster")
@@ -152,13 +112,13 @@ def _cluster_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
     ]
     config = source.get("config") if source is not None else None
     costs = source.get("costs") if source is not None else None
-    rows += _rows(COSTS, scenario.machine.costs, costs, "default", prefix="costs.")
+    rows += rows_of(COSTS, scenario.machine.costs, costs, "default", prefix="costs.")
     unknown = (
         ()
         if resolver.broker_profile.has_consumer_protocol
         else tuple(k for k in BROKER_CONFIG.fields if k.startswith("group.consumer."))
     )
-    return rows + _rows(BROKER_CONFIG, cluster.config, config, default, leave_out=unknown)
+    return rows + rows_of(BROKER_CONFIG, cluster.config, config, default, leave_out=unknown)
 
 
 def _merged(one: Written, other: Written) -> Written:
@@ -191,8 +151,8 @@ def _connector_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
 def _worker_rows(parts: Parts, worker: Consumer) -> list[Row]:
     """A Connect worker's settings and life."""
     settings = parts.written.get("config")
-    rows = _rows(WORKER_CONFIG, worker.worker, settings, f"Kafka {worker.client_version}")
-    return rows + _rows(LIFE, worker.life, parts.written.get("life"), "default", "life: ")
+    rows = rows_of(WORKER_CONFIG, worker.worker, settings, f"Kafka {worker.client_version}")
+    return rows + rows_of(LIFE, worker.life, parts.written.get("life"), "default", "life: ")
 
 
 def _topic_rows(resolver: Resolver, scenario: Scenario) -> list[Row]:
@@ -249,10 +209,25 @@ def _as_meant(row: Row, default: str, parts: Parts, consumer: Consumer, variant:
     return row
 
 
-def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
+def _app_of(scenario: Scenario, group: str) -> StreamsApp | None:
+    return next((g.streams for g in scenario.groups if g.name == group), None)
+
+
+def _app_rows(roster: Roster, scenario: Scenario) -> list[Row]:
+    """Of a Kafka Streams application what all of its instances share; none of another group."""
+    app = _app_of(scenario, roster.group)
+    topics = {topic.name: topic.partitions for topic in scenario.topics}
+    return [] if app is None else application_rows(app, roster.streams, topics)
+
+
+def _member_rows(parts: Parts, consumer: Consumer, scenario: Scenario) -> list[Row]:
     if consumer.worker is not None:
         return _worker_rows(parts, consumer)
     default = f"{say_client(consumer.client)} {consumer.client_version}"
+    variant, app = scenario.variant, _app_of(scenario, consumer.group)
+    if app is not None:
+        rows = instance_rows(consumer, app, parts.written, default)
+        return [_as_meant(row, default, parts, consumer, variant) for row in rows]
     written = parts.written
     settings: Written | None = written.get("config")
     is_consumer = consumer.config.uses_consumer_protocol
@@ -266,7 +241,7 @@ def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
         Row("client", client, origin_of(written, "client", "default")),
         Row(named, subscribed, origin_of(written, named, "default")),
     ]
-    for row in _rows(CONFIG, consumer.config, settings, default, leave_out=leave_out):
+    for row in rows_of(CONFIG, consumer.config, settings, default, leave_out=leave_out):
         rows.append(_as_meant(row, default, parts, consumer, variant))
     for section, thing in (
         (HANDLER, consumer.handler),
@@ -275,7 +250,7 @@ def _member_rows(parts: Parts, consumer: Consumer, variant: str) -> list[Row]:
         (LIFE, consumer.life),
         (ASSIGNOR_COST, consumer.assignor_cost),
     ):
-        rows += _rows(
+        rows += rows_of(
             section, thing, written.get(section.name), "default", prefix=f"{section.name}."
         )
     return rows
@@ -298,14 +273,14 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
         return [title]
     ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
     lines = [*wrapped(title, width, "")]
-    common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], scenario.variant)
-    lines += in_table(common, width)
+    common = _member_rows(ordered[0][0], consumers[ordered[0][1][0].name], scenario)
+    lines += in_table([*common, *_app_rows(roster, scenario)], width)
     lines += _start_lines(present, consumers, width)
     shared = {(r.name, r.value) for r in common}
     for parts, seats in ordered[1:]:
         rows = [
             r
-            for r in _member_rows(parts, consumers[seats[0].name], scenario.variant)
+            for r in _member_rows(parts, consumers[seats[0].name], scenario)
             if (r.name, r.value) not in shared
         ]
         lines += [
@@ -365,13 +340,14 @@ def _difference(story: Story, base: str, other: str, width: int) -> list[str]:
     rows: dict[tuple[str, str], Row] = {}
     before, after = _consumers(one), _consumers(two)
     for roster in second.rosters.values():
+        rows |= _new_rows(_app_rows(first.rosters[roster.group], one), _app_rows(roster, two))
         for seat in roster.seats.values():
             if seat.name not in before or seat.name not in after:
                 continue
             old_roster = first.rosters[roster.group]
             parts = _parts_at_start(first, old_roster, old_roster.seats[seat.name])
-            old = _member_rows(parts, before[seat.name], base)
-            new = _member_rows(_parts_at_start(second, roster, seat), after[seat.name], other)
+            old = _member_rows(parts, before[seat.name], one)
+            new = _member_rows(_parts_at_start(second, roster, seat), after[seat.name], two)
             for key, row in _new_rows(old, new).items():
                 rows.setdefault(key, row)
     if one.cluster != two.cluster:

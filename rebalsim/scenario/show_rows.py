@@ -5,9 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from rebalsim.domain.consumer import Cost
 from rebalsim.scenario.document import Node
-from rebalsim.scenario.kinds import Written
+from rebalsim.scenario.kinds import Field, Section, Written
+from rebalsim.scenario.process_language import COST_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +52,40 @@ def origin_of(written: Written | None, key: str, default: str) -> str:
 
 def where_of(node: Node) -> str:
     return node.source.label or f"line {node.line}"
+
+
+def rows_of(
+    section: Section,
+    thing: Any,
+    written: Written | None,
+    default: str,
+    prefix: str = "",
+    leave_out: tuple[str, ...] = (),
+) -> list[Row]:
+    """A row for each field of a section that sets an attribute of `thing`."""
+    rows = []
+    for field in section.fields.values():
+        if field.target and field.name not in leave_out:
+            rows.append(
+                Row(
+                    prefix + field.name,
+                    said(field, getattr(thing, field.target)),
+                    origin_of(written, field.name, default),
+                )
+            )
+    return rows
+
+
+def said(field: Field, value: Any) -> str:
+    if isinstance(value, Cost):
+        return COST_KIND.say(
+            tuple(
+                None if draw.is_zero else draw
+                for draw in (value.fixed, value.per_partition, value.before)
+            )
+        )
+    if value is None or value == "":
+        return "–"
+    if value == 0 and "/s" in field.kind.says:
+        return "–"
+    return field.kind.say(value)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.consumer import AssignorCost, Consumer, Handler, Listener, State
 from rebalsim.domain.scenario import Cluster, Topic
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.kinds import Written, build, merge
@@ -56,6 +56,7 @@ def app_of(asked: Asked, group: Written) -> StreamsApp | None:
         parts=parts,
         config=config,
         repartition_topics=tuple(made.items()),
+        per_record=build(Handler, group.get("handler")).per_record,
     )
 
 
@@ -184,6 +185,20 @@ def _check_sources(
         )
 
 
+def _check_sharing(asked: Asked, parts: Sequence[StreamsPart], blocks: Sequence[Written]) -> None:
+    """What reads the same topic is connected by it: one sub-topology, and no two."""
+    read: set[str] = set()
+    for part, block in zip(parts, blocks):
+        again = next((name for name in part.sources if name in read), None)
+        if again is not None:
+            asked.out.add(
+                block.at["sources"],
+                f"Topic {shorten(again)} has already been registered by another source — "
+                "sub-topologies that read the same topic are one: list their stores under stores:",
+            )
+        read.update(part.sources)
+
+
 def _check(
     asked: Asked,
     group: Written,
@@ -196,6 +211,7 @@ def _check(
     blocks = [block for block in written.get("topology", ()) if isinstance(block, Written)]
     for part, block in zip(parts, blocks):
         _check_sources(asked, part, block, counts)
+    _check_sharing(asked, parts, blocks)
     names = [store.name for part in parts for store in part.stores]
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
@@ -329,8 +345,41 @@ def heading_of(app: StreamsApp) -> str:
     return f"{dealt}, eager" if app.config.is_eager else dealt
 
 
+_NOT_OF_STREAMS = {
+    "handler": "What records cost is not played for a Kafka Streams application, it keeps up with what "
+    "comes: only lint heeds handler.per_record",
+    "listener": "The rebalance listener of a Kafka Streams application is Kafka Streams' own — leave "
+    "listener out",
+    "state": "A Kafka Streams application keeps its state in stores — write store: below a "
+    "sub-topology of streams: topology:",
+    "assignor_cost": "Kafka Streams deals tasks by its own assignor — leave assignor_cost out",
+}
+_SET_BY_STREAMS = (
+    "partition.assignment.strategy",
+    "enable.auto.commit",
+    "auto.commit.interval.ms",
+)
+
+
+def warn_of_consumers_own(asked: Asked, group: Written) -> None:
+    """What is written for consumers, and has no bearing where they are Kafka Streams'."""
+    for key, why in _NOT_OF_STREAMS.items():
+        if key in group.at:
+            asked.out.warn(group.at[key], why)
+    settings: Written | None = group.get("config")
+    for key in _SET_BY_STREAMS:
+        if settings is not None and key in settings.at:
+            asked.out.warn(
+                settings.at[key],
+                f"{key} of a consumer within Kafka Streams is ignored: it sets that itself — leave it "
+                "out",
+            )
+
+
 def as_stream_thread(consumer: Consumer) -> Consumer:
-    """What Kafka Streams sets for the consumers inside it."""
+    """What Kafka Streams sets for the consumers inside it, which have no handler and no listener of
+    the application's.
+    """
     config = replace(
         consumer.config,
         partition_assignment_strategy=("cooperative-sticky",),
@@ -338,4 +387,11 @@ def as_stream_thread(consumer: Consumer) -> Consumer:
         auto_offset_reset="earliest",
         enable_auto_commit=False,
     )
-    return replace(consumer, config=config)
+    return replace(
+        consumer,
+        config=config,
+        handler=Handler(),
+        listener=Listener(),
+        state=State(),
+        assignor_cost=AssignorCost(),
+    )

@@ -184,7 +184,11 @@ STREAMS_CONFIG = Section(
             "Client tags in which standbys shall differ.",
             "rack_tags",
         ),
-        _setting("commit.interval.ms", _MS, "How often threads commit."),
+        _setting(
+            "commit.interval.ms",
+            _MS,
+            "How often threads commit: 30 s, and 100 ms under exactly-once, where it is not written.",
+        ),
         _setting("poll.ms", _MS_POSITIVE, "How long a thread waits in poll()."),
         _setting(
             "max.task.idle.ms",

@@ -1060,11 +1060,13 @@ def streams(
     script: tuple[Any, ...] = (),
     close: str = "remain",
     volume: str = "kept",
+    per_record: Draw = NOTHING,
     **config: Any,
 ) -> Scenario:
     """An application of twelve tasks; its store has so many records, of 100 bytes."""
     part = StreamsPart(("t",), (StreamsStore("s", store),) if store else ())
     app = StreamsApp((part,), StreamsConfig(**config), close=close, volume=volume)
+    app = replace(app, per_record=per_record)
     plain = world(*(consumers or members(3)), script=script)
     return replace(plain, groups=tuple(replace(g, streams=app) for g in plain.groups))
 
@@ -1095,6 +1097,12 @@ CASES += [
     ),
     Case("streams-lag-above-store", streams()),
     Case("streams-lag-under-writes", streams(acceptable_recovery_lag=10), ("50 records a second",)),
+    Case(
+        "streams-record-outlasts-poll-interval",
+        streams(per_record=every(50)),
+        ("4 tasks", "3 m 20 s", "max.poll.interval.ms: 400s"),
+    ),
+    Case("streams-record-outlasts-poll-interval", streams(per_record=every(30))),
     Case("streams-lag-under-writes", streams(acceptable_recovery_lag=100)),
     Case("streams-probing-outlasts-settle", streams(script=ROLL), ("2 m", "10 m")),
     Case("streams-probing-outlasts-settle", streams(*STATIC, script=ROLL)),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from rebalsim.domain.consumer import Listener
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.load import story_of
@@ -130,3 +131,37 @@ def test_clients_of_2_3_are_followed_by_ones_that_are_told_so() -> None:
     assert 'upgrade.from: "2.3"' in problems_of(told)
     road = old.replace("horizon: 10m", DEPLOY.replace("SAID", 'upgrade.from: "2.3"'))
     assert "in common" not in problems_of(road)
+
+
+def test_what_is_written_for_consumers_is_said_to_have_no_bearing() -> None:
+    text = """
+topics: {orders: {partitions: 6, rate: 600/s}}
+group:
+  members: {"app-{n}": {count: 3}}
+  handler: {per_record: 20ms}
+  listener: {on_revoked: 3s}
+  state: {per_partition: 1GB, restore: 50MB/s}
+  config: {partition.assignment.strategy: [range], enable.auto.commit: true, session.timeout.ms: 20s}
+  streams: {topology: [{source: orders, store: 1GB}]}
+horizon: 5m
+"""
+    story = story_of(text.encode(), "story.yaml").check()
+    told = [(problem.line, problem.message) for problem in story.warnings]
+    assert [line for line, _ in told] == [5, 6, 7, 8, 8]
+    assert "not played" in told[0][1] and "session.timeout.ms" not in str(told)
+    instance = story.scenario().groups[0].consumers[0]
+    assert instance.listener == Listener() and instance.config.session_timeout_us == 20_000_000
+
+
+def test_a_topic_is_read_by_one_sub_topology() -> None:
+    text = """
+topics: {orders: {partitions: 6, rate: 600/s}}
+group:
+  members: 3
+  streams: {topology: [{source: orders, store: 1GB}, {source: orders, store: 2GB}]}
+horizon: 5m
+"""
+    with pytest.raises(ProblemsError) as refused:
+        story_of(text.encode(), "story.yaml").check()
+    assert "already been registered by another source" in str(refused.value)
+    assert refused.value.problems[0].line == 5

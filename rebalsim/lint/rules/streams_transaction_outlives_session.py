@@ -29,7 +29,7 @@ RULE = Rule(
 
 def find(scenario: Scenario) -> Iterator[Finding]:
     for group, app, members in applications(scenario):
-        if app.config.processing_guarantee != "exactly_once_v2" or not members:
+        if not app.config.is_exactly_once or not members:
             continue
         session = (
             min(c.config.session_timeout_us for c in members)

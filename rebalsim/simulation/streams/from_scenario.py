@@ -23,7 +23,6 @@ from rebalsim.simulation.streams.application import (
 )
 from rebalsim.simulation.streams.arrivals import Steps, arrivals_of, stepped
 
-EXACTLY_ONCE = "exactly_once_v2"
 RECORD_US = 2.0  # what a restored record costs beside its bytes
 
 
@@ -127,8 +126,6 @@ def settings_of(
     config = app.config if deployed is None else deployed
     is_old = app.is_old and deployed is None
     client = spec.config
-    exactly_once = config.processing_guarantee == EXACTLY_ONCE
-    usual = 100_000 if exactly_once else 30_000_000
     return ThreadSettings(
         threads=config.num_stream_threads,
         group_protocol=config.group_protocol,
@@ -139,12 +136,12 @@ def settings_of(
         heartbeat_us=client.heartbeat_interval_us,
         max_poll_us=client.max_poll_interval_us,
         poll_us=config.poll_us,
-        commit_us=usual if config.commit_interval_us is None else config.commit_interval_us,
+        commit_us=config.commits_every_us,
         restore_us=RECORD_US,
         standby_us=RECORD_US,
         restore_byte_us=1e6 / app.restore_bytes_per_second,
         handler_us=mean_of(spec.handler.per_record),
-        exactly_once=exactly_once,
+        exactly_once=config.is_exactly_once,
         transaction_timeout_us=config.transaction_timeout_us,
         instance_id=client.group_instance_id,
         rack=spec.rack or None,
