@@ -10,6 +10,7 @@ from itertools import islice
 from rebalsim.advice.case import Case
 from rebalsim.advice.judging import Outcome, is_less, outcome_of
 from rebalsim.advice.proposals import proposals
+from rebalsim.advice.size import cost_of_change
 from rebalsim.advice.trial import SEEDS, OutOfEvents, Played, Purse, changed, seeds_for
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.baseline import key_of
@@ -295,5 +296,6 @@ def _remedy(
         outcome.price,
         outcome.breaks,
         outcome.keeps,
+        cost_of_change(patch, outcome.before, outcome.after, outcome.price),
         of,
     )

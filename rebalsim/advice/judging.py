@@ -92,7 +92,7 @@ def outcome_of(
     names = tuple(dict.fromkeys((*HEADLINES_OF_ADVICE, *wanted)))
     price = tuple(name for name in names if is_less(name, before, after))
     gain = max(_factor(before[name], after[name], LEAST_GAINED.get(name, 1.0)) for name in gains)
-    if any(_factor(after[name], before[name], MINDED.get(name, 1.0)) > gain for name in price):
+    if any(factor(name, after[name], before[name]) > gain for name in price):
         return None
     keeps = all(other.figures[seed][KEPT] for seed in seeds)
     return Outcome(
@@ -120,6 +120,10 @@ def is_less(name: str, one: Mapping[str, float], other: Mapping[str, float]) -> 
     return other[name] - one[name] > max(TENTH * other[name], LEAST.get(name, 0.0))
 
 
-def _factor(more: float, less: float, least: float) -> float:
+def factor(name: str, more: float, less: float) -> float:
     """How many times as much; what is nothing counts as the least that anybody would mind."""
+    return _factor(more, less, MINDED.get(name, 1.0))
+
+
+def _factor(more: float, less: float, least: float) -> float:
     return max(more, least) / max(less, least)

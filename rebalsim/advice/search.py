@@ -8,7 +8,6 @@ a knife's edge. Changes are ranked by how far they turn each setting, and by the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import gt
@@ -19,6 +18,7 @@ from rebalsim.advice.case import Case, both
 from rebalsim.advice.judging import MINDED, is_less
 from rebalsim.advice.ladders import keys_for, steps
 from rebalsim.advice.proposals import proposals
+from rebalsim.advice.size import cost_of_change
 from rebalsim.advice.trial import (
     ACTED,
     VETOES,
@@ -49,6 +49,7 @@ from rebalsim.domain.script import (
 )
 from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
+from rebalsim.reports.answer_choice import rank_of_change
 from rebalsim.scenario.story import Story
 
 DEFAULT_EVENTS = 800_000
@@ -286,12 +287,17 @@ class Search:
             self._play(root, seed)
         before, after = root.middle(), tried.middle()
         price = tuple(name for name in HEADLINES_OF_ADVICE if is_less(name, before, after))
-        paid = sum(math.log2(_factor(name, after[name], before[name])) for name in price)
-        self.found.choices.append(Choice(tried, price, tried.size + paid))
+        cost = cost_of_change(tried.patch, before, after, price)
+        self.found.choices.append(Choice(tried, price, cost))
 
     def _kept_small(self) -> list[Choice]:
-        """Without those that do all that another one does, and more."""
-        ordered = sorted(self.found.choices, key=lambda c: (c.cost, c.tried.patch.sets))
+        """Without those that do all that another one does, and more; in the order in which an
+        answer takes one.
+        """
+        ordered = sorted(
+            self.found.choices,
+            key=lambda c: (rank_of_change(c.cost, c.tried.middle()), c.tried.patch.sets),
+        )
         found: list[Choice] = []
         for choice in ordered:
             mine = set(choice.tried.patch.sets)
@@ -382,8 +388,3 @@ def _upon(one: Patch, other: Patch) -> Patch | None:
 
 def _coarse(patches: Sequence[Patch]) -> range:
     return range(0, len(patches), 2)
-
-
-def _factor(name: str, more: float, less: float) -> float:
-    least = MINDED.get(name, 1.0)
-    return max(more, least) / max(less, least)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
-from rebalsim.advice.case import us_of
+from rebalsim.advice.size import size_of
 from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.percentiles import percentile
@@ -14,33 +13,11 @@ from rebalsim.scenario.story import Story
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # the variant, and what is set
 USUAL_PERCENT = 95.0
-UNMEASURED = 3.0  # how far a change turns that is no number: a script's pace, a static id
-OTHER_PROTOCOL = 4.0
 
 
 def percent_of(budget: Budget) -> float:
     """How many of a hundred seeds must keep it: as the budget says, else 19 of 20."""
     return USUAL_PERCENT if budget.percentile is None else budget.percentile
-
-
-def follows_another(setting: str) -> bool:
-    return setting.startswith("group.consumer.min.")
-
-
-def turned_by(before: str, after: str) -> float:
-    """How far from the one value to the other, in factors of two."""
-    values = []
-    for text in (before, after):
-        us = us_of(text)
-        if not us:
-            try:
-                us = int(float(text))
-            except ValueError:
-                return UNMEASURED
-        values.append(us)
-    if min(values) <= 0:
-        return UNMEASURED
-    return abs(math.log2(values[1] / values[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +93,7 @@ class Tried:
     @property
     def size(self) -> float:
         """How far it turns what it turns, in factors of two."""
-        turned = sum(
-            turned_by(t.before, t.after) for t in self.patch.turns if not follows_another(t.setting)
-        )
-        return turned + (OTHER_PROTOCOL if self.patch.variant else 0.0)
+        return size_of(self.patch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,9 +242,10 @@ def _told_so_far(search: Search, folder: str | None) -> None:
     found = search.found
     click.echo(f"\nStopped after {len(found.all_tried)} changes.", err=True)
     if found.choices:
+        from rebalsim.reports.answer_choice import rank_of_change
         from rebalsim.reports.remedies_told import tell_patch
 
-        best = min(found.choices, key=lambda c: c.cost)
+        best = min(found.choices, key=lambda c: rank_of_change(c.cost, c.tried.middle()))
         click.echo(
             f"  until now: {best.tried.variant}, {tell_patch(best.tried.patch)} keeps all budgets",
             err=True,

@@ -59,6 +59,7 @@ class Remedy:
     price: tuple[str, ...] = ()  # the metrics that it makes worse by more than a tenth
     breaks: tuple[str, ...] = ()  # budgets that are kept without it, as the file says them
     keeps_budgets: bool = False  # with it every budget that can be tried is kept, in bad seeds too
+    cost: float = 0.0  # how far it turns its settings and what it makes worse, in factors of two
     of: Symptom = Symptom()
 
 

@@ -1,14 +1,13 @@
-"""The answer first: in at most four lines which variant to take and why, what all of them share,
-what decides between them, and how sure that is.
+"""The answer first: in at most four lines of 80 columns which variant to take and why, what all of
+them share and what helps, what decides between them, and how sure that is.
 
-Budgets decide, where there are any; else the longest pause, then partition-seconds, then
-rebalances. Differences are told by what caused them, not by sums.
+Each part is written in several lengths, and told as fully as the four lines allow; what decides is
+told in full below the picture. Differences are told by what caused them, not by sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from rebalsim.analysis.values import Cause, Pause
 from rebalsim.domain.budget import Level
@@ -17,226 +16,288 @@ from rebalsim.domain.metrics import HEADLINES_OF_TASKS, METRICS
 from rebalsim.domain.remedy import Remedy
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
+from rebalsim.reports.answer_choice import (
+    BUDGETS,
+    Choice,
+    Step,
+    best_remedy,
+    broken_by,
+    choose,
+    cure_of,
+    seeds_alike,
+    undecided_in,
+)
 from rebalsim.reports.causes_told import CAUSES, noun_of
 from rebalsim.reports.comparison import alike, nouns_of_lanes
-from rebalsim.reports.names import safe
-from rebalsim.reports.remedies_told import tell_patch
+from rebalsim.reports.fitting import Forms, fitting
+from rebalsim.reports.names import clip, safe
+from rebalsim.reports.remedies_told import tell_patch, tell_price
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.trade_told import reason_of, tell_one
-from rebalsim.words.lists import listed
+from rebalsim.reports.sentences import tell_none
+from rebalsim.reports.trade_told import reason_of, tell_tasks
+from rebalsim.words.lists import listed, one_of, plural
 from rebalsim.words.times import say_duration
 
-ORDER = ("longest_pause", "partition_seconds", "rebalances")
+WIDTH = 80
 MOST_LINES = 4
+MOST_NAME = 28
+MOST_NAMED = 3  # variants or budgets that are named in one breath
 SHARED = 0.5  # the same cause is what they share, if it is half as bad in the best of them
 _COUNTS = {2: "both", 3: "all three", 4: "all four"}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The variants that are alike and better than the others, and what told them apart."""
-
-    places: tuple[int, ...]
-    by: str = ""  # the metric of the order, or `budgets`; empty where nothing tells them apart
-
-
 def tell_answer_first(report: Report) -> list[str]:
-    """The lines; none for a comparison of files, which has its own, or where nothing ran."""
+    """The sentences; none for a comparison of files, which has its own, or where nothing ran."""
     if report.is_comparison or not report.variants:
         return []
-    chosen = _choose(report)
-    lines = [_verdict(report, chosen), _shared(report, chosen), _decisive(report, chosen)]
-    if not _is_cured(report):
-        lines.append(_certainty(report, chosen))
-    return [line for line in lines if line][:MOST_LINES]
+    if len(report.variants) == 1:
+        parts = _of_one(report, report.variants[0])
+    elif cure_of(report) is not None:
+        parts = _of_cured(report)
+    else:
+        chosen = choose(report)
+        parts = [_verdict(report, chosen), _shared(report, chosen), _decisive(report, chosen)]
+    return fitting([forms for forms in parts if forms], WIDTH, MOST_LINES)
 
 
-def order_said(report: Report) -> str:
-    """What decides between variants, in its order."""
-    of_tasks = any(v.analysis.worker_groups for v in report.variants)
-    first = "longest task pause, task-seconds, then as for partitions: " if of_tasks else ""
-    return (
-        f"Variants are chosen by budgets, then by {first}longest pause, partition-seconds and "
-        "rebalances."
+def tell_decisive(report: Report) -> str:
+    """What decides between the variants, in full, where the answer had no room for that."""
+    if report.is_comparison or len(report.variants) < 2:
+        return ""
+    full = next(iter(_decisive(report, choose(report))), "")
+    return "" if full in tell_answer_first(report) else full
+
+
+# ------------------------------------------------------------------------------ one variant alone
+
+
+def _of_one(report: Report, v: VariantReport) -> list[Forms]:
+    best = best_remedy([v])
+    helps = () if best is None else _fix_first("What helps: ", best)
+    return [_budgets_of_one(report, v), _stands_still(v), _how_much(v), helps]
+
+
+def _budgets_of_one(report: Report, v: VariantReport) -> Forms:
+    if broken := broken_by(report, v):
+        said = f"It breaks {_some(broken)}."
+        cure = cure_of(report)
+        return [said] if cure is None else [f"{said} It keeps all budgets with {_brings(cure)}."]
+    if still_open := _open_said(undecided_in(report, v)):
+        return [still_open]
+    if report.budgets and all(b.outcome is Outcome.PASS for b in report.budgets):
+        return ["The budget is kept." if len(report.budgets) == 1 else "All budgets are kept."]
+    return ()
+
+
+def _stands_still(v: VariantReport) -> Forms:
+    """The longest pause with its cause, and how far it sways over seeds."""
+    metric = HEADLINES_OF_TASKS[0] if v.analysis.worker_groups else "longest_pause"
+    value = v.measure(metric)
+    if not value:
+        return [tell_tasks(v) or tell_none([v.analysis])]
+    said = figures.title_of(metric).capitalize() + f" {figures.say(metric, value)}"
+    longest = _longest(v, bool(v.analysis.worker_groups))
+    why = (
+        f": {noun_of(longest.cause)}" if longest is not None and _is_a_thing(longest.cause) else ""
     )
+    sways = _range_told(v, metric)
+    return [f"{said}{sways}{why}.", f"{said}{why}.", f"{said}."]
 
 
-def _is_cured(report: Report) -> bool:
-    """Whether every variant breaks a budget, and a tried change keeps them all."""
-    everybody = range(len(report.variants))
-    return all(_broken(report, v) for v in report.variants) and bool(_cure(report, everybody))
+def _range_told(v: VariantReport, metric: str) -> str:
+    values, seeds = v.by_seed.values.get(metric, ()), len(v.by_seed.seeds)
+    if seeds < 2 or not values:
+        return ""
+    low, high = figures.say(metric, min(values)), figures.say(metric, max(values))
+    if low == high:
+        return f" under each of {seeds} seeds"
+    return f" ({low} to {high} over {seeds} seeds)"
 
 
-# --------------------------------------------------------------------------------------- the choice
+def _how_much(v: VariantReport) -> Forms:
+    """How many stood still, and over how many rebalances; of Connect's tasks, where there are any."""
+    a = v.analysis
+    if a.worker_groups:
+        touched, total, sum_of = v.measure("tasks_touched"), _tasks(v), "task_seconds"
+        things, rounds = "task", plural(round(v.measure("worker_rebalances") or 0), "round")
+    else:
+        touched, total, sum_of = (
+            v.measure("partitions_touched"),
+            len(a.partition_keys),
+            "partition_seconds",
+        )
+        things, rounds = "partition", plural(round(v.measure("rebalances") or 0), "rebalance")
+    if not touched:
+        return ()
+    said = f"{touched:.0f} of {plural(total, things)} stood still"
+    summed = figures.say(sum_of, v.measure(sum_of)).removesuffix(" s")
+    return [f"{said}, {summed} {things}-seconds in all, over {rounds}.", f"{said}, over {rounds}."]
 
 
-def _choose(report: Report) -> Choice:
-    """Who breaks the fewest budgets, and leaves the fewest undecided; among these by the stated
-    order.
-    """
-    variants = report.variants
-    broken = [(len(_broken(report, v)), len(_undecided(report, v))) for v in variants]
-    left = [i for i, count in enumerate(broken) if count == min(broken)]
-    by = "budgets" if len(left) < len(variants) else ""
-    of_tasks = any(v.analysis.worker_groups for v in variants)
-    for metric in (*HEADLINES_OF_TASKS[:2], *ORDER) if of_tasks else ORDER:
-        values = [variants[i].measure(metric) for i in left]
-        known = [value for value in values if value is not None]
-        if len(known) < len(values) or len(left) == 1:
-            break
-        best = [i for i, value in zip(left, known) if alike(value, min(known))]
-        if len(best) < len(left):
-            left, by = best, by or metric
-    return Choice(tuple(left), by)
+def _tasks(v: VariantReport) -> int:
+    return len(v.analysis.partitions) - len(v.analysis.partition_keys)
 
 
-def _broken(report: Report, v: VariantReport) -> list[str]:
-    """The budgets that this variant breaks, as the file says them."""
+# ------------------------------------------------------- all break a budget, and a change keeps them
+
+
+def _of_cured(report: Report) -> list[Forms]:
+    """What to take with which change; what is wrong as it is; what helps the others."""
+    cure = cure_of(report)
+    assert cure is not None  # or else this is not told
+    seeds = len(cure.seeds)
+    first = f"Take {_name(cure.variant)} with {_brings(cure)}"
+    kept = f"all budgets kept under each of {seeds} seeds"
     return [
-        b.text
-        for b in report.budgets
-        if b.outcome is Outcome.FAIL and b.level == Level.ERROR and b.variant in ("", v.name)
+        [f"{first}, {kept}{_at_price(cure)}.", f"{first}, {kept}.", f"{first}; all budgets kept."],
+        _wrong_as_it_is(report),
+        _others_helped(report, cure),
     ]
 
 
-def _undecided(report: Report, v: VariantReport) -> list[str]:
-    """The budgets that a longer horizon decides in this variant, as the file says them."""
-    return [
-        b.text
-        for b in report.budgets
-        if b.outcome is Outcome.INCONCLUSIVE
-        and b.level == Level.ERROR
-        and b.variant in ("", v.name)
-    ]
+def _wrong_as_it_is(report: Report) -> Forms:
+    broken = _broken_by_all(report)
+    said = f"As it is, {_count(report)} break {_some(broken)}"
+    longest = [_longest(v) for v in report.variants]
+    pauses = [p for p in longest if p is not None]
+    if not _is_shared(report, pauses):
+        return [f"{said}."]
+    of = _most_of(report, pauses)
+    noun = noun_of(pauses[0].cause)
+    return [f"{said}: {noun}, {of}.", f"{said}: {noun}.", f"{said}."]
+
+
+def _others_helped(report: Report, cure: Remedy) -> Forms:
+    """The same change where it helps another variant, or what else does there."""
+    told = []
+    for v in report.variants:
+        mine = [r for r in v.remedies if "longest_pause" in r.gains and not r.breaks]
+        if v.name == cure.variant or not mine:
+            continue
+        same = [r for r in mine if r.patch.turns == cure.patch.turns]
+        best = (same or sorted(mine, key=lambda r: r.after["longest_pause"]))[0]
+        gain = figures.say("longest_pause", best.after["longest_pause"])
+        how = "the same change" if same else tell_patch(best.patch)
+        told.append(f"{_name(v.name)} with {how} {gain}")
+    return [f"Longest pause of {listed(told, 9)}.", ""] if told else ()
+
+
+# ----------------------------------------------------------------------------------- the verdict
+
+
+def _verdict(report: Report, chosen: Choice) -> Forms:
+    """Which variant, why, and how sure."""
+    sure, budgets = _certainty(report, chosen), _kept_by_all(report)
+    whole = f"{_which(report, chosen)}{budgets}"
+    return [f"{whole}{sure}", *([whole] if sure else [])]
+
+
+def _which(report: Report, chosen: Choice) -> str:
+    broken = broken_by(report, report.variants[chosen.places[0]])
+    if not chosen.steps:
+        either = "Which variant you take does not matter here"
+        if broken:
+            return f"{either}: {_count(report)} break {_some(broken)}."
+        value = figures.say("longest_pause", report.variants[0].measure("longest_pause"))
+        return f"{either}: longest pause {value} in {_count(report)}."
+    names = one_of(_name(report.variants[i].name) for i in chosen.places)
+    why = "; ".join(_why(report, chosen, step) for step in chosen.steps)
+    if not broken:
+        return f"Take {names}: {why}."
+    shared = _broken_by_all(report)
+    said = (
+        f"As it is, {_count(report)} break {_some(shared)}"
+        if shared == broken
+        else "Every variant breaks a budget"
+    )
+    return f"{said}. Least under {names}: {why}."
+
+
+def _why(report: Report, chosen: Choice, step: Step) -> str:
+    """`longest pause 714 ms (cooperative 3.02 s)`: the chosen one's, and of those left behind."""
+    best = report.variants[chosen.places[0]]
+    behind = [report.variants[i] for i in step.behind]
+    if step.by == BUDGETS:
+        return _why_by_budgets(report, best, behind)
+    others = [f"{_name(v.name)} {figures.say(step.by, v.measure(step.by))}" for v in behind]
+    if len(others) > MOST_NAMED:
+        others = [*others[: MOST_NAMED - 1], f"{len(others) - MOST_NAMED + 1} others more"]
+    mine = figures.say(step.by, best.measure(step.by))
+    return f"{figures.title_of(step.by)} {mine} ({', '.join(others)})"
+
+
+def _why_by_budgets(report: Report, best: VariantReport, behind: Sequence[VariantReport]) -> str:
+    if broken_by(report, best):
+        return f"it breaks {_some(broken_by(report, best))} alone"
+    wrongs = list(dict.fromkeys(b for v in behind for b in broken_by(report, v)))
+    if not wrongs:
+        return "it leaves the fewest budgets undecided"
+    whom = [v for v in behind if broken_by(report, v)]
+    verb = "breaks" if len(whom) == 1 else "break"
+    names = listed([_name(v.name) for v in whom], MOST_NAMED)
+    return f"no budget is broken; {names} {verb} {_some(wrongs)}"
+
+
+def _kept_by_all(report: Report) -> str:
+    """That budgets are no matter between them; which of the first one's are undecided."""
+    if not any(b.level == Level.ERROR for b in report.budgets):
+        return ""
+    if any(broken_by(report, v) for v in report.variants):
+        return ""
+    still_open = [_open_said(undecided_in(report, v)) for v in report.variants]
+    if any(still_open):
+        told = next(filter(None, still_open))
+        return f" {told}"
+    return " No budget is broken."
 
 
 def _open_said(texts: Sequence[str]) -> str:
     """Empty where all is decided."""
     if not texts:
         return ""
-    told = listed([safe(t) for t in texts]) if len(texts) <= 2 else f"{len(texts)} budgets"
+    told = _some(texts) if len(texts) <= 2 else f"{len(texts)} budgets"
     return f"{told} {'is' if len(texts) == 1 else 'are'} undecided: a longer horizon decides."
 
 
-def _verdict(report: Report, chosen: Choice) -> str:
-    """Which variant, and why."""
-    if len(report.variants) == 1:
-        return _of_one(report)
-    names = _names(report, chosen)
-    if any(b.level == Level.ERROR for b in report.budgets):
-        return _by_budgets(report, chosen, names)
-    if not chosen.by:
-        return (
-            f"Which variant you take does not matter here: {_figures_of(report.variants[0])} in "
-            f"{_count(report)}."
-        )
-    values = _values(report, chosen.by, chosen)
-    return f"Take {names}: {figures.title_of(chosen.by)} {values}."
-
-
-def _of_one(report: Report) -> str:
-    v = report.variants[0]
-    broken = _broken(report, v)
-    if broken:
-        cure = _cure(report, (0,))
-        return f"It breaks {listed([safe(b) for b in broken])}.{cure}"
-    if report.budgets and all(b.outcome is Outcome.PASS for b in report.budgets):
-        kept = "The budget is kept" if len(report.budgets) == 1 else "All budgets are kept"
-        return f"{kept}. {tell_one(v)}"
-    return " ".join(part for part in (_open_said(_undecided(report, v)), tell_one(v)) if part)
-
-
-def _by_budgets(report: Report, chosen: Choice, names: str) -> str:
-    everybody = range(len(report.variants))
-    of = {i: _broken(report, report.variants[i]) for i in everybody}
-    best = chosen.places[0]
-    if not of[best]:
-        said = _unbroken(report, chosen, names, of)
-        still_open = _open_said(_undecided(report, report.variants[best]))
-        return f"{said} In {safe(report.variants[best].name)}, {still_open}" if still_open else said
-    shared = [b for b in of[best] if all(b in wrong for wrong in of.values())]
-    said = f"As it is, {_count(report)} break {listed([safe(b) for b in shared or of[best]])}."
-    cure = _cure(report, tuple(everybody))
-    if cure:
-        return f"{said}{cure}"
-    if not chosen.by:
-        return f"{said} Which of them you take does not matter for that."
-    values = (
-        ""
-        if chosen.by == "budgets"
-        else f": {figures.title_of(chosen.by)} {_values(report, chosen.by, chosen)}"
-    )
-    return f"{said} Least is broken under {names}{values}."
-
-
-def _unbroken(report: Report, chosen: Choice, names: str, broken: Mapping[int, list[str]]) -> str:
-    """The chosen one keeps its budgets: why it, and not another."""
-    others = [place for place, wrong in broken.items() if wrong]
-    if others:
-        wrongs = list(dict.fromkeys(safe(b) for i in others for b in broken[i]))
-        whom = listed([safe(report.variants[i].name) for i in others])
-        verb = "breaks" if len(others) == 1 else "break"
-        return f"Take {names}: no budget is broken; {whom} {verb} {listed(wrongs)}."
-    if not chosen.by:
-        return f"Which variant you take does not matter here: {_count(report)} break no budget."
-    if chosen.by == "budgets":
-        return f"No variant breaks a budget. Take {names}: it leaves the fewest undecided."
-    values = _values(report, chosen.by, chosen)
-    return f"No variant breaks a budget. Take {names}: {figures.title_of(chosen.by)} {values}."
-
-
-def _cure(report: Report, places: Sequence[int]) -> str:
-    """The variant and the tried change with which all budgets are kept; empty if there is none."""
-    cures = [
-        (_rank(r), i, r) for i in places for r in report.variants[i].remedies if r.keeps_budgets
-    ]
-    if not cures:
+def _certainty(report: Report, chosen: Choice) -> str:
+    """Under how many seeds it would be the same."""
+    if not any(step.by != BUDGETS for step in chosen.steps):
         return ""
-    _, place, remedy = min(cures, key=lambda c: c[:2])
-    whom = (
-        f" Take {safe(remedy.variant or report.variants[place].name)} with "
-        if len(report.variants) > 1
-        else " It keeps all budgets with "
-    )
-    seeds = len(remedy.seeds)
-    kept = f", all budgets kept under each of {seeds} seeds" if len(report.variants) > 1 else ""
-    return f"{whom}{tell_patch(remedy.patch)}: {_gain(remedy)}{kept}."
-
-
-def _rank(remedy: Remedy) -> tuple[float, ...]:
-    """By the stated order, in which what differs by little is alike; then by what is changed."""
-    values = [remedy.after.get(metric, 0.0) for metric in ORDER]
-    return (*(float(f"{value:.1e}") for value in values), len(remedy.patch.turns))
-
-
-def _gain(remedy: Remedy) -> str:
-    name = next((n for n in remedy.gains if n in METRICS), "longest_pause")
-    before, after = remedy.before.get(name), remedy.after.get(name)
-    return f"{figures.title_of(name)} {figures.say(name, before)} → {figures.say(name, after)}"
+    same, seeds = seeds_alike(report, chosen)
+    if seeds < 2:
+        return ""
+    if same == seeds:
+        return f" The same under each of {seeds} seeds."
+    luck = "" if same >= 0.9 * seeds else ": chance decides as much"
+    return f" The same under {same} of {seeds} seeds{luck}."
 
 
 # -------------------------------------------------------------------------------- what they share
 
 
-def _shared(report: Report, chosen: Choice) -> str:
+def _shared(report: Report, chosen: Choice) -> Forms:
     """The cause of the longest pause, where it is the same in all variants; and what helps."""
-    longest = [_longest(v) for v in report.variants]
-    pauses = [p for p in longest if p is not None]
-    if len(pauses) < len(longest) or not pauses:
-        return ""
-    cause = pauses[0].cause
-    if len({_key(p.cause) for p in pauses}) > 1 or not _is_a_thing(cause):
-        return ""
-    if min(p.length_us for p in pauses) < SHARED * max(p.length_us for p in pauses):
-        return ""  # it is no trouble in one of them
-    said = f"{noun_of(cause)} is the longest pause"
-    said = said[0].upper() + said[1:] if said.startswith(("what", "the")) else said
-    if len(pauses) > 1:
-        said += f" in {_count(report)} ({_most_of(report, pauses)})"
-    best = _best_remedy([report.variants[i] for i in chosen.places])
-    if best is None or _is_cured(report):
-        return f"{said}." if len(pauses) > 1 else ""
-    return f"{said}; fix that first: {tell_patch(best.patch)} ({_gain(best)})."
+    pauses = [p for v in report.variants if (p := _longest(v)) is not None]
+    if not _is_shared(report, pauses):
+        return ()
+    noun, of = noun_of(pauses[0].cause), _most_of(report, pauses)
+    count = _count(report).capitalize()
+    best = best_remedy([report.variants[i] for i in chosen.places])
+    if best is None:
+        return [f"{count} share {noun}: {of}.", f"{count} share {noun}."]
+    fixes = _fix_first("Fix that first: ", best)
+    return [f"{count} share {noun}: {of}. {fixes[0]}"] + [
+        f"{count} share {noun}. {fix}" for fix in fixes
+    ]
+
+
+def _is_shared(report: Report, pauses: Sequence[Pause]) -> bool:
+    if len(pauses) < len(report.variants) or not pauses or not _is_a_thing(pauses[0].cause):
+        return False
+    if len({(p.cause.consumer, p.cause.action) for p in pauses}) > 1:
+        return False
+    lengths = [p.length_us for p in pauses]
+    return min(lengths) >= SHARED * max(lengths)  # else it is no trouble in one of them
 
 
 def _most_of(report: Report, pauses: Sequence[Pause]) -> str:
@@ -245,25 +306,35 @@ def _most_of(report: Report, pauses: Sequence[Pause]) -> str:
     """
     longest = max(pauses, key=lambda p: p.length_us)
     phase = max(longest.phases, key=lambda phase: phase.length_us)
-    of = f"{say_duration(phase.length_us)} of {say_duration(longest.length_us)}"
+    of = f"{say_duration(phase.length_us)} of {say_duration(longest.length_us)} {phase.kind.value}"
     if alike(min(p.length_us for p in pauses), longest.length_us):
-        return f"{of} {phase.kind.value}"
-    whose = report.variants[pauses.index(longest)].name
-    return f"{of} {phase.kind.value} under {safe(whose)}"
+        return of
+    return f"{of} under {_name(report.variants[pauses.index(longest)].name)}"
 
 
-def _best_remedy(variants: Sequence[VariantReport]) -> Remedy | None:
-    """The one that brings the longest pause down the most."""
-    found = [r for v in variants for r in v.remedies if "longest_pause" in r.gains]
-    return min(found, key=lambda r: (r.after["longest_pause"], len(r.price)), default=None)
+def _fix_first(head: str, remedy: Remedy) -> Forms:
+    said = f"{head}{_brings(remedy)}"
+    if not remedy.price:
+        return [f"{said}."]
+    return [f"{said}{_at_price(remedy)}.", f"{said}, at a price."]
 
 
-def _longest(v: VariantReport) -> Pause | None:
-    return max(v.analysis.pauses, key=lambda p: p.length_us, default=None)
+def _brings(remedy: Remedy) -> str:
+    """`max.poll.interval.ms 5m → 10s: longest pause 6 m → 42 s`."""
+    name = next((n for n in remedy.gains if n in METRICS), "longest_pause")
+    before, after = (figures.say(name, of.get(name)) for of in (remedy.before, remedy.after))
+    return f"{tell_patch(remedy.patch)}: {figures.title_of(name)} {before} → {after}"
 
 
-def _key(cause: Cause) -> tuple[str, str]:
-    return (cause.consumer, cause.action)
+def _at_price(remedy: Remedy) -> str:
+    return f"; its price: {tell_price(remedy)}" if remedy.price else ""
+
+
+def _longest(v: VariantReport, of_tasks: bool = False) -> Pause | None:
+    pauses: Iterator[Pause] = (
+        p for p in v.analysis.pauses if not of_tasks or p.group in v.analysis.worker_groups
+    )
+    return max(pauses, key=lambda p: p.length_us, default=None)
 
 
 def _is_a_thing(cause: Cause) -> bool:
@@ -273,36 +344,39 @@ def _is_a_thing(cause: Cause) -> bool:
 # ------------------------------------------------------------------------------------ what decides
 
 
-def _decisive(report: Report, chosen: Choice) -> str:
+def _decisive(report: Report, chosen: Choice) -> Forms:
     """Of which disturbance the variants differ most, and in which phase."""
-    if len(report.variants) < 2 or not chosen.by:
-        return ""
+    if not chosen.steps:
+        return ()
     by_cause = [_by_cause(v) for v in report.variants]
     keys = list(dict.fromkeys(key for found in by_cause for key in found))
     if not keys:
-        return ""
+        return ()
 
-    def spread(key: tuple[str, str]) -> int:
-        sums = [sum(found.get(key, {}).values()) for found in by_cause]
-        return max(sums) - min(sums)
+    def sums_of(key: tuple[str, str]) -> list[int]:
+        return [sum(found.get(key, {}).values()) for found in by_cause]
 
-    key = max(keys, key=spread)
-    sums = [sum(found.get(key, {}).values()) for found in by_cause]
+    key = max(keys, key=lambda k: max(sums_of(k)) - min(sums_of(k)))
+    sums = sums_of(key)
     if alike(max(sums), min(sums)):
-        return ""
+        return ()
     worst, least = sums.index(max(sums)), sums.index(min(sums))
-    phases = by_cause[worst].get(key, {})
-    phase = max(phases, key=lambda p: phases[p] - by_cause[least].get(key, {}).get(p, 0))
-    what = _thing(report, key)
+    phases, others = by_cause[worst].get(key, {}), by_cause[least].get(key, {})
+    phase = max(phases, key=lambda p: phases[p] - others.get(p, 0))
+    said = f"They differ most in {_thing(report, key)}:"
+    of, other = (figures.say("partition_seconds", each.get(phase, 0)) for each in (phases, others))
+    bad, good = (_name(report.variants[place].name) for place in (worst, least))
+    told = [
+        f"{said} {of} of {phase} under {bad} (summed over {nouns_of_lanes(report)}), {other} "
+        f"under {good}.",
+        f"{said} {of} of {phase} in sum under {bad}, {other} under {good}.",
+        "",
+    ]
     why = reason_of(report.variants[worst]) if phase == "follow-up" else ""
-    if why:
-        return f"They differ most in {what}: {why.removeprefix(', because ')}."
-    of, other = phases[phase], by_cause[least].get(key, {}).get(phase, 0)
-    return (
-        f"They differ most in {what}: {figures.say('partition_seconds', of)} of "
-        f"{phase} under {safe(report.variants[worst].name)} (summed over {nouns_of_lanes(report)}), "
-        f"{figures.say('partition_seconds', other)} under {safe(report.variants[least].name)}."
-    )
+    if not why:
+        return told
+    why = why.removeprefix(", because ")
+    return [f"{said} {why}.", f"{said} {why.partition(', of which')[0]}.", *told[1:]]
 
 
 def _thing(report: Report, key: tuple[str, str]) -> str:
@@ -326,63 +400,23 @@ def _by_cause(v: VariantReport) -> dict[tuple[str, str], dict[str, int]]:
     return found
 
 
-# ------------------------------------------------------------------------------------- how sure it is
-
-
-def _range_told(v: VariantReport, seeds: int) -> str:
-    metric = HEADLINES_OF_TASKS[0] if v.analysis.worker_groups else "longest_pause"
-    values = v.by_seed.values.get(metric, ())[:seeds]
-    low, high = figures.say(metric, min(values)), figures.say(metric, max(values))
-    said = high if low == high else f"between {low} and {high}"
-    return f"Over {seeds} seeds the {figures.title_of(metric)} is {said}."
-
-
-def _certainty(report: Report, chosen: Choice) -> str:
-    """In how many seeds it is so."""
-    seeds = min((len(v.by_seed.seeds) for v in report.variants), default=0)
-    if seeds < 2:
-        return ""
-    if len(report.variants) == 1:
-        (only,) = report.variants
-        was_owned = only.analysis.lanes or only.analysis.worker_groups
-        return _range_told(only, seeds) if was_owned else ""
-    if not chosen.by or chosen.by == "budgets":
-        return ""
-    reached = [v.by_seed.values[chosen.by] for v in report.variants]
-    mine = [reached[i] for i in chosen.places]
-    rest = [each for i, each in enumerate(reached) if i not in chosen.places]
-    won = sum(max(v[n] for v in mine) <= min(v[n] for v in rest) for n in range(seeds))
-    if won == seeds:
-        return f"The choice is the same under each of {seeds} seeds."
-    luck = "" if won >= 0.9 * seeds else ": chance decides as much"
-    return f"The choice is the same under {won} of {seeds} seeds{luck}."
-
-
 # ------------------------------------------------------------------------------------ small wording
 
 
-def _names(report: Report, chosen: Choice) -> str:
-    names = [safe(report.variants[i].name) for i in chosen.places]
-    return names[0] if len(names) == 1 else f"{' or '.join(names)} (alike here)"
+def _broken_by_all(report: Report) -> list[str]:
+    """The budgets that every variant breaks; where there is none, those of the first."""
+    first, *others = (broken_by(report, v) for v in report.variants)
+    return [b for b in first if all(b in wrong for wrong in others)] or first
+
+
+def _name(name: str) -> str:
+    return clip(safe(name), MOST_NAME)
+
+
+def _some(texts: Sequence[str]) -> str:
+    return listed([safe(text) for text in texts], MOST_NAMED)
 
 
 def _count(report: Report) -> str:
     count = len(report.variants)
     return _COUNTS.get(count, f"all {count}")
-
-
-def _values(report: Report, metric: str, chosen: Choice) -> str:
-    """`28 ms, cooperative 3.02 s`: the chosen one's value, and then the others'."""
-    if metric == "budgets":
-        metric = ORDER[0]
-    mine = figures.say(metric, report.variants[chosen.places[0]].measure(metric))
-    others = [
-        f"{safe(v.name)} {figures.say(metric, v.measure(metric))}"
-        for i, v in enumerate(report.variants)
-        if i not in chosen.places
-    ]
-    return f"{mine}, {', '.join(others)}"
-
-
-def _figures_of(v: VariantReport) -> str:
-    return f"{figures.title_of('longest_pause')} {figures.say('longest_pause', v.measure('longest_pause'))}"

@@ -12,7 +12,8 @@ from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.answer_told import order_said, tell_answer_first
+from rebalsim.reports.answer_choice import order_said
+from rebalsim.reports.answer_told import tell_answer_first, tell_decisive
 from rebalsim.reports.comparison import (
     LEAST,
     LOSSES,
@@ -85,7 +86,9 @@ def summary(report: Report) -> str:
     several = len(report.variants) > 1
     better = f"{LEAST} the least of its row. {order_said(report)} " if several else ""
     head = ["", *(text(v.title) for v in report.variants)]
-    return "<h2>Measured</h2>" + table(f"{better}{over}".strip(), head, rows)
+    decisive = tell_decisive(report)
+    told = f"<p>{prose(decisive)}</p>" if decisive else ""
+    return "<h2>Measured</h2>" + told + table(f"{better}{over}".strip(), head, rows)
 
 
 def _figure(line: Line, variant: int) -> str:

@@ -18,6 +18,18 @@ def glue(text: str) -> str:
     return _MINUTES.sub("\\1\u00a0\\2", _FIGURE.sub("\\1\u00a0", text))
 
 
+def wrapped_lines(text: str, width: int, indent: int = 0, hanging: int = 0) -> list[str]:
+    """The text in lines of that width; a number and its unit stay on one line."""
+    lines = textwrap.wrap(
+        glue(text),
+        width,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + hanging),
+        break_on_hyphens=False,
+    )
+    return [line.replace("\u00a0", " ") for line in lines]
+
+
 class Page:
     """Lines on their way out, in colour or plain, Unicode or ASCII."""
 
@@ -35,15 +47,8 @@ class Page:
         self.line(text, "bold")
 
     def wrapped(self, text: str, indent: int = 2, style: str = "", hanging: int = 0) -> None:
-        glued = glue(self.plain(text))  # a number and its unit stay on one line
-        for line in textwrap.wrap(
-            glued,
-            self.view.width,
-            initial_indent=" " * indent,
-            subsequent_indent=" " * (indent + hanging),
-            break_on_hyphens=False,
-        ):
-            self.line(Line(line.replace("\u00a0", " "), style))
+        for line in wrapped_lines(self.plain(text), self.view.width, indent, hanging):
+            self.line(Line(line, style))
 
     def plain(self, text: str) -> str:
         return ascii_of(text) if self.view.is_ascii else text

@@ -11,7 +11,8 @@ from rebalsim.domain.budget import Level
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.alarms_told import alarms_of
-from rebalsim.reports.answer_told import order_said, tell_answer_first
+from rebalsim.reports.answer_choice import order_said
+from rebalsim.reports.answer_told import tell_answer_first, tell_decisive
 from rebalsim.reports.comparison import (
     LEAST,
     LOSSES,
@@ -175,8 +176,11 @@ def _comparison(report: Report) -> list[str]:
         ]
         warned = "⚠️ " if line.metric in LOSSES else ""
         lines.append(f"| {warned}{line.title} | {' | '.join(cells)} |")
+    if len(report.variants) < 2:
+        return [*lines, ""]
     caption = f"{escape(LEAST)} the least of its row. {order_said(report)}"
-    return [*lines, "", caption, ""] if len(report.variants) > 1 else [*lines, ""]
+    decisive = tell_decisive(report)
+    return [*lines, "", caption, "", *([escape(decisive), ""] if decisive else [])]
 
 
 def _changes(report: Report) -> list[str]:

@@ -11,7 +11,8 @@ from rebalsim.domain.budget import Level
 from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.alarms_told import alarms_of, uncapital
-from rebalsim.reports.answer_told import order_said, tell_answer_first
+from rebalsim.reports.answer_choice import order_said
+from rebalsim.reports.answer_told import tell_answer_first, tell_decisive
 from rebalsim.reports.comparison import LEAST, LOSSES, lines_of, observed_of, tell_seeds
 from rebalsim.reports.comparison import Line as Figures
 from rebalsim.reports.ink import Line, table
@@ -198,6 +199,7 @@ def _beside(page: Page, report: Report) -> None:
             page.line(line)
     if len(report.variants) > 1:
         page.wrapped(f"{LEAST} the least of its row. {order_said(report)}", 0, "dim")
+        page.wrapped(tell_decisive(report), 0)
     if seeds := tell_seeds(report):
         page.wrapped(seeds, 0, "dim")
 
