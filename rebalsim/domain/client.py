@@ -74,12 +74,17 @@ class BrokerConfig:
     group_consumer_min_assignment_interval_us: int = 0
     group_consumer_max_assignment_interval_us: int = 15 * SECOND
     group_consumer_migration_policy: str = "bidirectional"
+    group_streams_session_timeout_us: int = 45 * SECOND
     group_streams_min_session_timeout_us: int = 45 * SECOND
     group_streams_max_session_timeout_us: int = 1 * MINUTE
+    group_streams_heartbeat_interval_us: int = 5 * SECOND
     group_streams_min_heartbeat_interval_us: int = 5 * SECOND
     group_streams_max_heartbeat_interval_us: int = 15 * SECOND
+    group_streams_initial_rebalance_delay_us: int = 3 * SECOND
+    group_streams_assignment_interval_us: int = 1 * SECOND
     group_streams_min_assignment_interval_us: int = 0
     group_streams_max_assignment_interval_us: int = 15 * SECOND
+    group_streams_num_standby_replicas: int = 0
     group_streams_max_standby_replicas: int = 2
     group_streams_max_size: int = 2_147_483_647
     replica_selector_class: str = ""  # empty: everybody fetches from the leader

@@ -325,11 +325,21 @@ BROKER_KEYS = (
         Choice("bidirectional", "upgrade", "downgrade", "disabled", lower=True),
         "Which way a group may change protocol while it lives.",
     ),
+    _kafka(
+        "group.streams.session.timeout.ms",
+        MS_POSITIVE,
+        "The session of streams groups that have none of their own (streams.session.timeout.ms).",
+    ),
     *_bounds(
         "group.streams",
         "session.timeout.ms",
         "The least session of a streams group: its own stand under streams: config:.",
         "… and the most.",
+    ),
+    _kafka(
+        "group.streams.heartbeat.interval.ms",
+        MS_POSITIVE,
+        "The heartbeat interval of streams groups that have none of their own.",
     ),
     *_bounds(
         "group.streams",
@@ -337,11 +347,26 @@ BROKER_KEYS = (
         "The least heartbeat interval of a streams group.",
         "… and the most.",
     ),
+    _kafka(
+        "group.streams.initial.rebalance.delay.ms",
+        MS,
+        "How long the first members of a streams group wait for others.",
+    ),
+    _kafka(
+        "group.streams.assignment.interval.ms",
+        MS,
+        "How far apart a streams group's assignments are computed.",
+    ),
     *_bounds(
         "group.streams",
         "assignment.interval.ms",
         "The least time between two assignments that a streams group may ask for.",
         "… and the most.",
+    ),
+    _kafka(
+        "group.streams.num.standby.replicas",
+        Whole(0, 100),
+        "Standbys of each task in streams groups that do not say otherwise.",
     ),
     _kafka(
         "group.streams.max.standby.replicas",

@@ -164,9 +164,41 @@ class ClusterResolver:
                     c.group_consumer_max_assignment_interval_us,
                 ),
             ),
+            (
+                ("group.streams.", "session.timeout.ms"),
+                (
+                    c.group_streams_min_session_timeout_us,
+                    c.group_streams_session_timeout_us,
+                    c.group_streams_max_session_timeout_us,
+                ),
+            ),
+            (
+                ("group.streams.", "heartbeat.interval.ms"),
+                (
+                    c.group_streams_min_heartbeat_interval_us,
+                    c.group_streams_heartbeat_interval_us,
+                    c.group_streams_max_heartbeat_interval_us,
+                ),
+            ),
+            (
+                ("group.streams.", "assignment.interval.ms"),
+                (
+                    c.group_streams_min_assignment_interval_us,
+                    c.group_streams_assignment_interval_us,
+                    c.group_streams_max_assignment_interval_us,
+                ),
+            ),
         )
         for key, values in bounds:
             self._check_bounds(written, key, values)
+        if c.group_streams_num_standby_replicas > c.group_streams_max_standby_replicas:
+            keys = ("group.streams.num.standby.replicas", "group.streams.max.standby.replicas")
+            self.out.add(
+                place_in(written, *keys),
+                f"{keys[0]} {c.group_streams_num_standby_replicas} is above {keys[1]} "
+                f"{c.group_streams_max_standby_replicas} — a broker would not start; lower the one "
+                "or raise the other",
+            )
         beat, session = c.group_consumer_heartbeat_interval_us, c.group_consumer_session_timeout_us
         if beat >= session:
             keys = ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms")

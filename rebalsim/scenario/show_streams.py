@@ -15,6 +15,7 @@ from rebalsim.scenario.quantities import say_bytes
 from rebalsim.scenario.show_rows import Row, origin_of, rows_of
 from rebalsim.scenario.streams_language import OF_ALL, STREAMS, STREAMS_CONFIG
 
+USUAL = "Kafka Streams"
 OF_INSTANCES = (
     "group.instance.id",
     "session.timeout.ms",
@@ -33,10 +34,16 @@ def application_rows(app: StreamsApp, written: Written | None, topics: dict[str,
         Row(f"sub-topology {number}", _said(part, app, topics), origin_of(written, "topology", ""))
         for number, part in enumerate(app.parts)
     ]
+    said = rows_of(STREAMS_CONFIG, config, settings, USUAL, leave_out=_unheeded(config))
     return [
         *parts,
         *rows_of(STREAMS, app, written, "default"),
-        *rows_of(STREAMS_CONFIG, config, settings, "Kafka Streams", leave_out=_unheeded(config)),
+        *(
+            Row(row.name, row.value, "the brokers'")
+            if row.name.startswith("streams.") and row.origin == USUAL
+            else row
+            for row in said
+        ),
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.consumer import AssignorCost, Consumer, Handler, Listener, State
 from rebalsim.domain.scenario import Cluster, Topic
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
@@ -15,7 +16,7 @@ from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.source import shorten
-from rebalsim.scenario.streams_language import BEFORE_COOPERATIVE, OF_ALL
+from rebalsim.scenario.streams_language import BEFORE_COOPERATIVE, OF_ALL, STREAMS_CONFIG
 from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
@@ -46,7 +47,7 @@ def app_of(asked: Asked, group: Written) -> StreamsApp | None:
             )
         return None
     settings = written.get("config")
-    config = build(StreamsConfig, settings)
+    config = _with_brokers_own(build(StreamsConfig, settings), settings, asked.cluster.config)
     parts = tuple(_parts(asked, written))
     made = _repartition_topics(asked, parts)
     _check(asked, group, written, parts, config, made)
@@ -88,7 +89,21 @@ def deployed_config(
                 what = f"{key} is one for all instances while a story lasts — write it {where}"
                 asked.out.add(layer.at[key], what)
         config = layer if config is None else merge(config, layer)
-    return build(StreamsConfig, config)
+    return _with_brokers_own(build(StreamsConfig, config), config, asked.cluster.config)
+
+
+def _with_brokers_own(
+    config: StreamsConfig, written: Written | None, brokers: BrokerConfig
+) -> StreamsConfig:
+    """A streams group that does not say otherwise has what its brokers have: `streams.KEY` is the
+    brokers' `group.streams.KEY`.
+    """
+    targets = [
+        field.target
+        for key, field in STREAMS_CONFIG.fields.items()
+        if key.startswith("streams.") and (written is None or key not in written)
+    ]
+    return replace(config, **{each: getattr(brokers, f"group_{each}") for each in targets})
 
 
 def _check_road_from_old(asked: Asked, app: Written, said: Sequence[Written]) -> None:
@@ -269,8 +284,11 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
 
 
 def _check_bounds(asked: Asked, written: Written, config: StreamsConfig) -> None:
-    """A group's own settings lie within the brokers' bounds, or the brokers refuse them."""
+    """A group's own settings lie within the brokers' bounds, or the brokers refuse them. What it has
+    from the brokers, they have checked.
+    """
     brokers = asked.cluster.config
+    own: Any = written.get("config") or {}
     for what, value, least, most in (
         (
             "session.timeout.ms",
@@ -291,7 +309,7 @@ def _check_bounds(asked: Asked, written: Written, config: StreamsConfig) -> None
             brokers.group_streams_max_assignment_interval_us,
         ),
     ):
-        if not least <= value <= most:
+        if f"streams.{what}" in own and not least <= value <= most:
             bound, limit = ("min", least) if value < least else ("max", most)
             asked.out.add(
                 _place(written, f"streams.{what}"),
@@ -300,7 +318,8 @@ def _check_bounds(asked: Asked, written: Written, config: StreamsConfig) -> None
                 "config:",
             )
     most_standbys = brokers.group_streams_max_standby_replicas
-    if config.streams_num_standby_replicas > most_standbys:
+    is_own = "streams.num.standby.replicas" in own
+    if is_own and config.streams_num_standby_replicas > most_standbys:
         asked.out.add(
             _place(written, "streams.num.standby.replicas"),
             f"streams.num.standby.replicas {config.streams_num_standby_replicas} is refused: the "

@@ -165,3 +165,36 @@ horizon: 5m
         story_of(text.encode(), "story.yaml").check()
     assert "already been registered by another source" in str(refused.value)
     assert refused.value.problems[0].line == 5
+
+
+def cluster_story(brokers: str, own: str = "") -> str:
+    return f"""
+topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+cluster: {{config: {{{brokers}}}}}
+group:
+  members: 3
+  streams: {{topology: [{{source: orders, store: 1GB}}], config: {{group.protocol: streams{own}}}}}
+horizon: 5m
+"""
+
+
+def test_a_streams_group_has_what_its_brokers_have_unless_it_says_otherwise() -> None:
+    brokers = "group.streams.session.timeout.ms: 50s, group.streams.num.standby.replicas: 1"
+    text = cluster_story(brokers, ", streams.num.standby.replicas: 2")
+    app = story_of(text.encode(), "story.yaml").check().scenario().groups[0].streams
+    assert app is not None
+    assert app.config.streams_session_timeout_us == 50_000_000
+    assert app.config.streams_num_standby_replicas == 2
+
+
+@pytest.mark.parametrize(
+    "brokers",
+    [
+        "group.streams.heartbeat.interval.ms: 1s",
+        "group.streams.num.standby.replicas: 3",
+        "group.streams.session.timeout.ms: 2m",
+    ],
+)
+def test_brokers_outside_their_own_bounds_do_not_start(brokers: str) -> None:
+    told = problems_of(cluster_story(brokers))
+    assert told.count("a broker would not start") == 1 and "refused" not in told
