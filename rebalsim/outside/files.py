@@ -82,14 +82,21 @@ def read_lines(path: str | Path) -> Iterator[str]:
 def pieces_of(path: str | Path) -> Iterator[bytes]:
     """The file's bytes in pieces, unpacked where they are packed."""
     with closing(_raw(path)) as raw:
-        first = next(raw, b"")
-        if first[:2] != _PACKED:
-            if first:
-                yield first
-            with taken_from(path, "check its name and permissions"):
-                yield from raw
-            return
-        yield from _unpacked(path, first, raw)
+        yield from _plain(path, raw)
+
+
+def _plain(path: str | Path, raw: Iterator[bytes]) -> Iterator[bytes]:
+    """These pieces, unpacked where the first bytes say that they are packed."""
+    first = next(raw, b"")
+    while len(first) == 1 and (more := next(raw, b"")):  # a pipe gives what it has
+        first += more
+    if first[:2] != _PACKED:
+        if first:
+            yield first
+        with taken_from(path, "check its name and permissions"):
+            yield from raw
+        return
+    yield from _unpacked(path, first, raw)
 
 
 class _Pieces(io.RawIOBase):
@@ -114,6 +121,12 @@ class _Pieces(io.RawIOBase):
 def stream_of(path: str | Path) -> io.BufferedReader:
     """The same as a file to read from, for a reader that wants one."""
     return io.BufferedReader(_Pieces(pieces_of(path)), _PIECE)
+
+
+def stream_in(name: str, packed: IO[bytes]) -> io.BufferedReader:
+    """What comes on a stream, such as standard input, unpacked where it is packed."""
+    read = packed.read1 if isinstance(packed, io.BufferedReader) else packed.read
+    return io.BufferedReader(_Pieces(_plain(name, iter(lambda: read(_PIECE), b""))), _PIECE)
 
 
 def opened(path: str | Path) -> IO[bytes]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from rebalsim.domain.errors import InputError
-from rebalsim.outside.files import stream_of
+from rebalsim.outside.files import stream_in, stream_of
 from rebalsim.outside.rule import strange
 
 CHUNK = 1 << 20
@@ -45,7 +45,7 @@ class Source:
     path: Path | None = None
     stream: IO[bytes] | None = None
     notes: list[str] = field(default_factory=list)
-    raw: IO[bytes] | None = None  # the file beneath a decompressor
+    raw: IO[bytes] | None = None  # what is beneath a decompressor
     is_unreadable: bool = False  # nothing came of it, for the reason that its notes tell
 
     def lines(self) -> Iterator[str]:
@@ -62,7 +62,7 @@ class Source:
 
     def chunks(self) -> Iterator[list[str]]:
         """Its lines in lists of many, which is faster."""
-        opened = self.stream if self.stream is not None else self._open()
+        opened = self._open()
         if opened is None:
             self.is_unreadable = True
             return
@@ -79,15 +79,19 @@ class Source:
             end = "read as far as it goes" if has_come else "nothing of it could be read"
             self.notes.append(f"{self.name}: is cut or damaged ({e}); {end}")
         finally:
-            if self.stream is None:
-                opened.close()
+            opened.close()
             if self.raw is not None:
                 self.raw.close()
 
-    def _open(self) -> IO[bytes] | None:
+    def _raw(self) -> io.BufferedReader:
+        if self.stream is not None:
+            return stream_in(self.name, self.stream)
         assert self.path is not None
+        return stream_of(self.path)
+
+    def _open(self) -> IO[bytes] | None:
         try:
-            raw = stream_of(self.path)
+            raw = self._raw()
             head = raw.peek(4_096)[:4_096]
         except InputError as e:
             self.notes.append(str(e))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from rebalsim.worlds.logs import heads
 from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
-from rebalsim.worlds.logs.sieve import Picked, Sieve, other_marks
+from rebalsim.worlds.logs.sieve import SETTING, Picked, Sieve, other_marks
 from rebalsim.worlds.logs.times import DAY_US, Stamp, quick_us, stamp_of
 from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, wrapping_of
 
@@ -28,6 +28,7 @@ _OF_A_BEGINNING = (*FIRST_WORDS, FactKind.SETTING)
 BACK_US = 2_000_000  # by which times go back from one process's lines to another's
 FAR_BACK_US = 300_000_000  # by which hardly a clock is set back
 HOUR_US = 3_600_000_000
+_HOUR_END, _MOMENT_END = 14, 24  # of `[2026-01-05 10:00:07,559`, which sorts as its time does
 BEGINNING = 60  # characters of a line that its own time stands in
 
 
@@ -115,6 +116,7 @@ class Reader:
         self.former = ""  # the last line that could matter
         self.lively: dict[str, Stream] = {}  # of a file of several: who may speak again
         self.seen_us: dict[str, int] = {}  # and when each spoke last, of whatever
+        self.record = Record(0, "")
         self.bare: Stream | None = None  # whose lines those without a collector's prefix are
 
     def read(self, lines: Iterable[str]) -> None:
@@ -253,6 +255,9 @@ class Reader:
         before = stream.last_us
         if first == "\t" and before >= 0:  # a line of settings has no time of its own
             at = before
+            if speaker is SETTING and stream.told:
+                self._hear_setting(stream, line)
+                return
         elif stream.has_date and (at := quick_us(line)) >= 0:
             stream.has_zone = stream.has_zone and first == "%"
             stream.fine += 1
@@ -261,7 +266,19 @@ class Reader:
             at = _instant(stream, stamp_of(line) or self._stamp_before("", place), None)
         if 0 <= before < at - SILENCE_US:
             self._remember(stream, at, place)
-        self._hear(stream, Record(at, line, "", None, begin), speaker, place)
+        record = self.record  # of which only these change from one such line to the next
+        record.at_us, record.text, record.begin = at, line, begin
+        self._hear(stream, record, speaker, place)
+
+    def _hear_setting(self, stream: Stream, line: str) -> None:
+        """A line of its own in a block of settings, as the sieve has made sure."""
+        key, _, value = line[1:].partition(" = ")
+        told = stream.told
+        self.heard[SETTING] += 1
+        fact = Fact(
+            stream.last_us, FactKind.SETTING, why=key, other=value.strip()[:400], place=len(told)
+        )
+        told.append((SETTING, fact))
 
     def _stamp_before(self, source: str, place: int) -> Stamp | None:
         """The time of the line above, of which this one is the rest: java.util.logging breaks its
@@ -339,10 +356,16 @@ class Reader:
         return former.at_us - first.at_us >= BACK_US and _is_another(first, former.at_us)
 
     def _above_us(self, stream: Stream, place: int) -> int:
-        """The latest time among the lines above; −1 where these have none."""
+        """The latest time among the lines above that are later than this one; −1 where none is, or
+        these have none.
+        """
         latest, whose = -1, stream.whose
         is_quick = self.wrapping is None and stream.has_date
+        own = self.recent[place]
+        hour, moment = own[:_HOUR_END], own[:_MOMENT_END]
         for line in self.recent[max(0, place - REMEMBERED * 4) : place]:
+            if line[:_MOMENT_END] <= moment and line[:_HOUR_END] == hour and is_quick:
+                continue  # which is the usual case, and seen without reading its time
             at = quick_us(line) if is_quick else -1
             if at < 0 and (stamp := self._stamp_of(line, whose)) is not None:
                 at = _looked_at(stream, stamp, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,27 @@ def test_compression_is_told_by_the_content(
     assert calls(found) == [("assigned", ("t-0", "t-1")), ("revoked", ("t-0", "t-1"))]
     assert found.census.lines == len(LINES)
     assert not any("cut or damaged" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd], ids=["plain", "gzip", "zstd"])
+def test_standard_input_may_be_compressed_too(compress: Callable[[bytes], bytes]) -> None:
+    found = observe(sources_in(["-"], io.BytesIO(compress(TEXT))))
+    assert calls(found) == [("assigned", ("t-0", "t-1")), ("revoked", ("t-0", "t-1"))]
+    assert found.census.lines == len(LINES)
+
+
+def test_a_pipe_that_gives_one_byte_first_is_unpacked_all_the_same() -> None:
+    class Slowly(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(1 if self.tell() < 3 else size)
+
+    (voice,) = observe(sources_in(["-"], Slowly(gzip.compress(TEXT)))).groups["g"].voices
+    assert voice.facts
+
+
+def test_standard_input_that_is_no_text_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="standard input: is binary and no log"):
+        observe(sources_in(["-"], io.BytesIO(bytes(range(256)) * 40)))
 
 
 def test_parts_of_a_rotated_log_are_one_however_they_are_compressed(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def read(record: Record) -> Facts | None:
     """What such a line proves."""
     text = record.text
     if text[:1] == "\t":  # a line of its own in a block of settings: most are that
-        key, equals, value = text.strip().partition(" = ")
-        told = Fact(record.at_us, FactKind.SETTING, why=key, other=value[:400])
+        key, equals, value = text[1:].partition(" = ")
+        told = Fact(record.at_us, FactKind.SETTING, why=key, other=value.strip()[:400])
         return (told,) if equals and key in _WANTED else None
     if "ConsumerConfig values" in text:
         return [Fact(record.at_us, FactKind.SETTINGS), *settings_in(text, record.at_us)]
