@@ -156,11 +156,11 @@ def _cooperative(index: Index, header: TraceHeader) -> Answer:
     evidence = tuple(n for _, _, n in latest.values())
     moved = _moved_to_the_broker(index)
     if not latest or all(group in moved for group in latest):
-        is_of_streams = is_new and all(f.is_of_streams for f in header.consumers.values())
+        is_of_streams = all(facts.is_of_streams for facts in header.consumers.values())
         figures = {
             "consumer_protocol": int(is_new or bool(moved)),
             "since_us": min((moved[group] for group in latest), default=-1),
-            **({"streams_protocol": 1} if is_of_streams else {}),
+            **({"streams_protocol": 1} if is_of_streams and (is_new or moved) else {}),
         }
         return Answer("cooperative-in-use", None, offered, figures, evidence)
     protocols = {

@@ -221,3 +221,53 @@ def test_one_that_throws_ends_every_instance_in_turn() -> None:
     done = run(POISON % "1s, throws: true")
     assert deaths(done) == ["StreamsException"] * 3
     assert not deaths(run(POISON % "1s, throws: true, times: 1").analysis and run(POISON % "1s"))
+
+
+def _starts(trace: Any, instance: str) -> list[int]:
+    """When each life after the first began, in seconds."""
+    return [
+        event.at_us // SECOND
+        for event in trace.events
+        if isinstance(event, ev.ConsumerStarted) and event.consumer == instance and event.life > 1
+    ]
+
+
+def _in_pods(life: str, script: str, streams: str = "topology: [orders]") -> Any:
+    text = f"""
+topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+group:
+  members: {{"app-{{n}}": {{count: 3}}}}
+  life: {{{life}}}
+  config: {{session.timeout.ms: 10s}}
+  streams: {{{streams}}}
+script: [{script}]
+horizon: 30m
+"""
+    return run_once(scenario_in(text)).trace
+
+
+def test_pods_that_crash_again_and_again_are_held_back() -> None:
+    crashes = ", ".join(f"{{at: {at}s, crash: app-0}}" for at in (120, 240, 360))
+    trace = _in_pods("restartPolicy: Always", crashes)
+    assert _starts(trace, "app-0") == [120, 250, 380]
+    once = _in_pods("restartPolicy: Never", "{at: 2m, crash: app-0}")
+    assert _starts(once, "app-0") == []
+
+
+def test_an_instance_that_is_refused_comes_back_until_the_group_lets_it_in() -> None:
+    """A classic group takes nobody of the streams protocol: pods crash until its last member is gone."""
+    roll = "{at: 5m, deploy: {as: statefulset, down: 5s, settle: 1m, streams: {group.protocol: streams}}}"
+    trace = _in_pods("restartPolicy: Always", roll)
+    died = [
+        e.consumer for e in trace.events if isinstance(e, ev.ConsumerExited) and e.how == "fatal"
+    ]
+    assert died.count("app-2") > 2
+    last = [e for e in trace.events if isinstance(e, ev.RecordsDelivered)][-1]
+    assert last.at_us > max(e.at_us for e in trace.events if isinstance(e, ev.ConsumerExited))
+
+
+def test_an_instance_that_is_too_slow_to_start_is_killed_by_its_startup_probe() -> None:
+    probe = "startupProbe: {periodSeconds: 5s, failureThreshold: 2}"
+    trace = _in_pods(f"restartPolicy: Always, start: 20s, {probe}", "{at: 2m, crash: app-0}")
+    killed = [e.at_us // SECOND for e in trace.events if isinstance(e, ev.ConsumerExited)]
+    assert [at for at in killed if at < 120][:1] == [5]

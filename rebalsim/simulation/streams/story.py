@@ -40,6 +40,7 @@ from rebalsim.simulation.streams.from_scenario import (
     settings_of,
 )
 from rebalsim.simulation.streams.play import Known, StreamsWorld
+from rebalsim.simulation.streams.restarts import Restarts
 from rebalsim.simulation.streams.rolls import LOOK_US, roll
 from rebalsim.simulation.streams.telling import Teller
 from rebalsim.trace.trace import Trace
@@ -81,6 +82,7 @@ class _Story:
         self._chance: Randomness | None = None
         self._shift_us = shift_of(seed, scenario.shift_within_us)
         self._teller = Teller(scenario, group, self._application, seed, self._shift_us)
+        self._restarts = Restarts(self)
 
     def play(self) -> Trace:
         for spec in self._group.consumers:
@@ -180,7 +182,16 @@ class _Story:
         self._order.append(name)
         start_us = self.draw(f"life/{name}", spec.life.start)
         deployed = self._configs.get(name)
-        self.world.instance(name).start(settings_of(spec, self._app, start_us, deployed), {})
+        instance = self.world.instance(name)
+        instance.when_failed = self.died
+        instance.start(settings_of(spec, self._app, start_us, deployed), {})
+        self._restarts.watch(name, self.port.now + start_us)
+
+    def died(self, name: str) -> None:
+        """Nobody asked it to stop."""
+        if name in self._running:
+            del self._running[name]
+            self._restarts.died(name)
 
     def stop(self, name: str) -> Carried:
         """Asked to stop, it closes after its stop time; killed when its grace is over. One that has
@@ -201,10 +212,6 @@ class _Story:
             yield from self.wait(LOOK_US // 10)
         if instance.is_up:
             instance.kill()
-
-    def _kill(self, name: str) -> None:
-        self._running.pop(name, None)
-        self.world.instance(name).kill()
 
     def _join(self, name: str, deed: Join) -> Carried:
         for spec in deed.consumers:
@@ -234,9 +241,13 @@ class _Story:
     def _crash(self, name: str, deed: Crash) -> Carried:
         self.tell(name, "Crash", f"crash {say_names(deed.consumers)}", deed.consumers)
         for who in deed.consumers:
-            self._kill(who)
+            self.world.instance(who).kill()
             if deed.loses_volume:
                 self.world.instance(who).lose_disk()
+            if deed.restart_after is None:
+                self.died(who)
+            else:
+                self._running.pop(who, None)
         if deed.restart_after is not None:
             yield from self.wait(self.draw(f"script/{name}", deed.restart_after))
             for who in deed.consumers:
