@@ -26,6 +26,7 @@ from rebalsim.simulation.work import TooMuchWork, at_most
 # What no advice may make worse at all, and what shows that a run is no longer the same story.
 VETOES = ("open_pauses", "unsettled", "skipped")
 SEEDS = (20, 10, 5)  # as many as there are events for; tried on fewer, nothing is said
+OF_PAUSES = ("longest_pause", "partition_seconds")
 KEPT = "kept"  # 1 where every budget is kept for certain
 ACTED = "acted"  # how many actions of the script took place
 WORK_OF_EVENT = 5  # entries of the engine's queue that count as an event: some 50 us
@@ -71,9 +72,10 @@ def measured(
     goes by the budget's key.
     """
     found = {}
+    could_pause = bool(analysis.lanes or analysis.worker_groups)  # somebody had something
     for name in (*HEADLINES_OF_ADVICE, *VETOES):
         value = analysis.measure(name)
-        if value is not None:
+        if value is not None and (could_pause or name not in OF_PAUSES):
             found[name] = float(value)
     found[KEPT] = 1.0
     for budget in budgets:

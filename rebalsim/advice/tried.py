@@ -71,12 +71,13 @@ class Tried:
         return sum(self.beyond())
 
     def middle(self) -> dict[str, float]:
-        """Each headline in the middle of the seeds."""
+        """Each headline in the middle of the seeds that measured it."""
         runs = [run.figures for (_, shift), run in self.runs.items() if not shift]
-        return {
-            name: percentile(sorted(run.get(name, 0.0) for run in runs), 50) or 0.0
+        found = {
+            name: percentile(sorted(run[name] for run in runs if name in run), 50)
             for name in HEADLINES_OF_ADVICE
         }
+        return {name: value for name, value in found.items() if value is not None}
 
     def worst(self, budget: Budget) -> float | None:
         """What the budget is about in the seeds at its percentile; None where nothing was

@@ -116,8 +116,10 @@ def _with(tried: Any) -> str:
 
 def _figures(tried: Any) -> str:
     middle = tried.middle()
+    if "longest_pause" not in middle:
+        return "nobody ever held a partition"
     return ", ".join(
-        f"{figures.title_of(name)} {figures.say(name, middle[name])}" for name in SHOWN
+        f"{figures.title_of(name)} {figures.say(name, middle.get(name, 0.0))}" for name in SHOWN
     )
 
 
@@ -149,7 +151,7 @@ def _price(choice: Any, found: Any) -> str:
 
 
 def _from_to(name: str, choice: Any, found: Any) -> str:
-    before, after = _root(choice, found).middle()[name], choice.tried.middle()[name]
+    before, after = _root(choice, found).middle().get(name), choice.tried.middle().get(name)
     return f"{figures.title_of(name)} {figures.say(name, before)} → {figures.say(name, after)}"
 
 

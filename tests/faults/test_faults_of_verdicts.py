@@ -257,6 +257,7 @@ def test_recommend_took_what_is_open_for_met(
     code_of(["recommend", str(tmp_path / "s.yaml"), "--events", "3000"])
     said = " ".join(capsys.readouterr().out.split())
     assert "? longest_pause <= 10s: undecided at best" in said and "✓" not in said
+    assert "As it is, as-written: nobody ever held a partition — ?" in said
 
 
 def test_a_dead_member_whose_session_runs_on_kept_the_count_of_rebalances() -> None:
