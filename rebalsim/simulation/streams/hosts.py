@@ -19,7 +19,7 @@ from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
 from rebalsim.protocol.streams_messages import JOINS, StreamsGroupHeartbeatResponse
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.happenings import Heard
-from rebalsim.simulation.streams.port import Port
+from rebalsim.simulation.streams.port import NEVER, Port
 from rebalsim.simulation.streams.resting import Beats, RestRoom, Rouse
 
 Answer = Callable[[Any], None]
@@ -52,6 +52,7 @@ class Host:
         self._asked: dict[int, Answer] = {}
         self._number = 0
         self._timers: dict[str, int] = {}
+        self._rings: dict[str, int] = {}  # of each timer the ring that stands in the queue
         self._room = RestRoom()
         self.noted: list[Callable[[Note], None]] = []
 
@@ -165,8 +166,11 @@ class Host:
     # --------------------------------------------------------------------------------------- timers
 
     def _set_timer(self, key: str, due_us: int) -> None:
+        """Sessions are renewed far more often than they run out: an early ring is put off."""
         self._timers[key] = due_us
-        self._port.call(due_us, self._rang, (key, due_us))
+        if due_us < self._rings.get(key, NEVER):
+            self._rings[key] = due_us
+            self._port.call(due_us, self._rang, (key, due_us))
 
     @property
     def is_settled(self) -> bool:
@@ -199,10 +203,18 @@ class Host:
         raise NotImplementedError
 
     def _rang(self, timer: tuple[str, int]) -> None:
-        key, due_us = timer
-        if self._timers.get(key) == due_us:
-            del self._timers[key]
-            self._apply(self.fired(key, self._port.now))
+        key, rings_us = timer
+        if self._rings.get(key) != rings_us:
+            return  # one set earlier has taken its place
+        del self._rings[key]
+        due_us = self._timers.get(key)
+        if due_us is None:
+            return
+        if due_us > rings_us:
+            self._set_timer(key, due_us)
+            return
+        del self._timers[key]
+        self._apply(self.fired(key, self._port.now))
 
     def _written(self, write: tuple[int, int]) -> None:
         number, moves = write

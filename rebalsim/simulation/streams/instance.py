@@ -52,6 +52,7 @@ class Instance:
         self.link = Link()
         self.when_runs: Callable[[TaskId, StreamThread, int], None] | None = None
         self.when_failed: Callable[[str], None] | None = None
+        self.when_down: Callable[[], None] | None = None  # whoever waits for its end
         self.locks: dict[TaskId, int] = {}
         self._disk: dict[TaskId, int] = {}
         self._disk_since: dict[TaskId, int] = {}
@@ -116,6 +117,8 @@ class Instance:
             self.is_up = False
             self._set_state("ERROR" if self.state == "PENDING_ERROR" else "NOT_RUNNING")
             self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closed"))
+            if self.when_down is not None:
+                self.when_down()
             if self.state == "ERROR" and self.when_failed is not None:
                 self.when_failed(self.name)
 

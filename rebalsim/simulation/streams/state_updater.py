@@ -204,9 +204,10 @@ class StateUpdater:
         behind = [task for task in self._active if self.left(task) > 0]
         if not behind and self._active:
             yield from self._work(self._wait_for_end())
+        alone = len(behind) == 1
         for task in self._order(behind):
             if task in self._active and not self._halts:
-                was_cut_short = yield from self._slice(task, self._restore_us)
+                was_cut_short = yield from self._slice(task, self._restore_us, alone)
                 self._finish_if_at_end(task)
                 if was_cut_short:
                     return
@@ -236,10 +237,10 @@ class StateUpdater:
         task.phase = Phase.RESTORED
         self._restored(task)
 
-    def _slice(self, task: Task, cost_us: float) -> Generator[Any, Any, bool]:
+    def _slice(self, task: Task, cost_us: float, alone: bool) -> Generator[Any, Any, bool]:
         """A stretch of one changelog; whether it was cut short for what is new."""
         size = self._record_bytes(task)
-        amount, is_coarse = self._next_slice(self.left(task), size)
+        amount, is_coarse = self._next_slice(self.left(task), size, alone)
         begun = task.position
         cost_us += self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)
@@ -254,12 +255,16 @@ class StateUpdater:
             self._current = None
         return is_coarse and self._port.now < until
 
-    def _next_slice(self, left: int, size: int) -> tuple[int, bool]:
-        """So many records of those left, and whether they are more than a fetch brings: then
-        whatever is added meanwhile does not wait for all of them.
+    def _next_slice(self, left: int, size: int, alone: bool) -> tuple[int, bool]:
+        """So many records of those left, nearly all where no other changelog takes turns with it;
+        and whether they are more than a fetch brings: then whatever is added meanwhile does not
+        wait for all of them.
         """
         fetched = max(1, SLICE_BYTES // size)
-        amount = min(left, max(fetched, left // SHARE_OF_A_SLICE))
+        share = left // SHARE_OF_A_SLICE
+        if alone and share > fetched:
+            share = left - fetched
+        amount = min(left, max(fetched, share))
         return amount, amount > fetched
 
     def _record_bytes(self, task: Task) -> int:
@@ -272,12 +277,13 @@ class StateUpdater:
 
     def _copy(self) -> Steps:
         """Standbys that are behind, a slice each, until an active task comes."""
-        for task in [task for task in self._standby if not task.follows]:
+        behind = [task for task in self._standby if not task.follows]
+        for task in behind:
             if self._new or self._halts:
                 return
             left = self.left(task)
             if left > 0:
-                yield from self._standby_slice(task, left)
+                yield from self._standby_slice(task, left, len(behind) == 1)
             if task in self._standby and self.left(task) <= self._tail(task):
                 task.follows = True
                 self._told(task, "follows")
@@ -287,9 +293,9 @@ class StateUpdater:
         rate = self._progresses.rate(task.task, self._port.now)
         return int(rate * self._progresses.of(task.task).writes * 0.2) + 1
 
-    def _standby_slice(self, task: Task, left: int) -> Steps:
+    def _standby_slice(self, task: Task, left: int, alone: bool) -> Steps:
         size = self._record_bytes(task)
-        amount, _ = self._next_slice(left, size)
+        amount, _ = self._next_slice(left, size, alone)
         begun = task.position
         cost_us = self._standby_us + self._byte_us * size
         self._current = (task, self._port.now, begun, cost_us)

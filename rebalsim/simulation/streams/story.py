@@ -207,9 +207,12 @@ class _Story:
         self._teller.asked_to_stop(self.port.told, self.port.now, name)
         yield from self.wait(self.draw(f"stop/{name}", spec.life.stop))
         instance.close()
-        ends = self.port.now + spec.life.grace_us - spec.life.pre_stop_us
-        while instance.is_up and self.port.now < ends:
-            yield from self.wait(LOOK_US // 10)
+        if instance.is_up:
+            down = self.port.waiting()
+            down.set(self.port.now + max(1, spec.life.grace_us - spec.life.pre_stop_us))
+            instance.when_down = down.give
+            yield down
+            instance.when_down = None
         if instance.is_up:
             instance.kill()
 
