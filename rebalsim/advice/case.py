@@ -80,7 +80,8 @@ class Case:
         field = field_of(key)
         if key in OF_BROKERS and consumer.config.uses_consumer_protocol:
             return self.brokers(OF_BROKERS[key], value)
-        now = getattr(consumer.config, field)
+        worker = consumer.worker
+        now = getattr(worker if hasattr(worker, field) else consumer.config, field)
         before = say_us(now) if key.endswith(".ms") else str(now)
         if before == value:
             return None

@@ -17,6 +17,12 @@ LADDERS: dict[str, tuple[str, ...]] = {
     "fetch.max.wait.ms": ("100ms", "500ms"),
 }
 USUAL = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "max.poll.records")
+# Of Kafka Connect's workers: the delay first, which is what a restart's pause hangs on.
+OF_WORKERS: dict[str, tuple[str, ...]] = {
+    "scheduled.rebalance.max.delay.ms": ("0s", "10s", "30s", "1m", "90s", "2m", "3m", "5m"),
+    "session.timeout.ms": ("6s", "10s", "20s", "30s"),
+    "heartbeat.interval.ms": ("1s", "2s", "3s"),
+}
 # Under the consumer protocol the brokers decide; what goes below their minimum lowers that, too.
 OF_BROKERS: dict[str, tuple[str, ...]] = {
     "group.consumer.heartbeat.interval.ms": ("1s", "2s", "3s", "5s", "10s"),
@@ -27,6 +33,8 @@ OF_BROKERS: dict[str, tuple[str, ...]] = {
 
 def keys_for(consumer: Consumer) -> tuple[str, ...]:
     """The settings that are turned where nobody says which."""
+    if consumer.worker is not None:
+        return tuple(OF_WORKERS)
     if consumer.config.uses_consumer_protocol:
         return (*OF_BROKERS, "max.poll.interval.ms", "max.poll.records")
     return USUAL
@@ -35,6 +43,8 @@ def keys_for(consumer: Consumer) -> tuple[str, ...]:
 def steps(case: Case, consumer: Consumer, key: str) -> list[Patch]:
     """The patches to each other value of this setting, from small to large."""
     ladder = OF_BROKERS.get(key) or LADDERS.get(key, ())
+    if consumer.worker is not None:
+        ladder = OF_WORKERS.get(key, ladder)
     return list(_patches(case, consumer, key, ladder))
 
 

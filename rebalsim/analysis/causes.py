@@ -7,7 +7,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from rebalsim.analysis.connect_causes import OF_ALL_WORKERS, OF_CONNECTORS, OF_TASKS, ClusterCauses
+from rebalsim.analysis.connect_causes import (
+    OF_ALL_WORKERS,
+    OF_CLUSTERS,
+    OF_CONNECTORS,
+    OF_TASKS,
+    ClusterCauses,
+)
 from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
@@ -277,6 +283,16 @@ class Causes:
             last = max(last, next(fitting, -1))
         return last
 
+    def action_of(self, d: Disturbance) -> int:
+        """The number of the script's action that set a disturbance off; −1 if none did."""
+        kind, consumer, at = self.of_trigger(d.trigger, d.consumer, d.started_us)
+        if kind is CauseKind.REJOINED:
+            behind = self._action_behind_delay(consumer, d.started_us)
+            if behind >= 0:
+                return behind
+        topic = self.topic_changed_before(at) if kind is CauseKind.TOPIC_CHANGED else ""
+        return self.action_for(consumer, at, topic, kind if kind in OF_CLUSTERS else None)
+
     def _action_behind_task(self, worker: str, at: int) -> int:
         """What set off what the sink's workers went through; −1 if that was no action."""
         behind, connector, _ = self.clusters.behind(CauseKind.REJOINED, worker, at)
@@ -286,7 +302,11 @@ class Causes:
         if d is None:
             return -1
         kind, consumer, since = self.of_trigger(d.trigger, d.consumer, d.started_us)
-        if kind is CauseKind.REJOINED:  # the delay was over: what had begun it
-            began = self.clusters.delay_that_ended(worker, d.started_us)
-            return self._action_behind_task(worker, began) if began >= 0 else -1
+        if kind is CauseKind.REJOINED:
+            return self._action_behind_delay(worker, d.started_us)
         return self.action_for(consumer, since, "", kind)
+
+    def _action_behind_delay(self, worker: str, at: int) -> int:
+        """What had begun the delay that was over then; −1 if none was."""
+        began = self.clusters.delay_that_ended(worker, at)
+        return self._action_behind_task(worker, began) if began >= 0 else -1

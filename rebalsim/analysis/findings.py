@@ -15,7 +15,6 @@ from typing import Any
 from rebalsim.analysis.alarms import find_alarms
 from rebalsim.analysis.causes import Causes
 from rebalsim.analysis.client_metrics import Values, find_client_metrics
-from rebalsim.analysis.connect_causes import OF_CLUSTERS
 from rebalsim.analysis.connect_phases import worker_groups
 from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.diagnosis import find_answers
@@ -164,13 +163,7 @@ class Findings:
             found += mine
         causes = Causes(self.index, self.header, Doings(self.index), found)
         for d in found:
-            kind, consumer, at = causes.of_trigger(d.trigger, d.consumer, d.started_us)
-            action = causes.action_for(
-                consumer,
-                at,
-                causes.topic_changed_before(at) if kind == "topic-changed" else "",
-                kind if kind in OF_CLUSTERS else None,
-            )
+            action = causes.action_of(d)
             acted = self.trace.events[action] if action >= 0 else None
             d.action = (acted.action or acted.text) if acted is not None else ""
         places: dict[int, list[int]] = {}

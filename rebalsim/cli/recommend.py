@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     metavar="KEYS",
     help="Settings to turn, by Kafka's keys and commas; members too.  "
     "[default: session.timeout.ms, heartbeat.interval.ms, max.poll.interval.ms, "
-    "max.poll.records; the brokers' under the consumer protocol]",
+    "max.poll.records; the brokers' under the consumer protocol; of Kafka Connect "
+    "scheduled.rebalance.max.delay.ms before the workers' session and heartbeat]",
 )
 @click.option(
     "--variant",

@@ -130,14 +130,15 @@ def _check_budget(story: Story, text: str, limit: dict[str, str]) -> None:
 
 
 def _check_over(over: Sequence[str]) -> None:
-    from rebalsim.advice.ladders import LADDERS, OF_BROKERS
+    from rebalsim.advice.ladders import LADDERS, OF_BROKERS, OF_WORKERS
     from rebalsim.words.nearest import or_nearest
 
+    known = {**LADDERS, **OF_BROKERS, **OF_WORKERS}
     for name in over:
-        if name not in LADDERS and name not in OF_BROKERS:
+        if name not in known:
             raise InputError(
                 f"'{name}' is not among the settings that can be searched — "
-                f"{or_nearest(name, (*LADDERS, *OF_BROKERS))}"
+                f"{or_nearest(name, known)}"
             )
 
 

@@ -15,6 +15,7 @@ from rebalsim.words.lists import listed, plural
 
 MOST = 5
 SHOWN = ("longest_pause", "partition_seconds", "rebalances", "duplicates")
+OF_TASKS = ("longest_task_pause", "task_seconds")
 
 
 def render_search(
@@ -62,7 +63,7 @@ def _choices(found: Any, command: str) -> Iterator[str]:
         tried = choice.tried
         price = f"; its price: {_price(choice, found)}" if choice.price else ""
         yield f"  {number}. {safe(tried.variant)}: {tell_patch(tried.patch)}"
-        yield f"     {_from_to('longest_pause', choice, found)} over {tried.seeds} seeds{price}"
+        yield f"     {_from_to(_shown(tried)[0], choice, found)} over {tried.seeds} seeds{price}"
     first = found.choices[0].tried
     sets = " ".join(f"--set '{one}'" for one in first.patch.overrides)
     yield ""
@@ -115,12 +116,21 @@ def _with(tried: Any) -> str:
 
 
 def _figures(tried: Any) -> str:
-    middle = tried.middle()
-    if "longest_pause" not in middle:
+    middle, shown = tried.middle(), _shown(tried)
+    if shown[0] not in middle:
         return "nobody ever held a partition"
     return ", ".join(
-        f"{figures.title_of(name)} {figures.say(name, middle.get(name, 0.0))}" for name in SHOWN
+        f"{figures.title_of(name)} {figures.say(name, middle.get(name, 0.0))}" for name in shown
     )
+
+
+def _shown(tried: Any) -> tuple[str, ...]:
+    """Of Kafka Connect, what became of tasks comes first, and of partitions if any are read."""
+    clusters = tried.story.scenario(tried.variant).connect
+    if not clusters:
+        return SHOWN
+    has_sinks = any(c.topics for cluster in clusters for c in (*cluster.connectors, *cluster.later))
+    return (*OF_TASKS, *(SHOWN[:2] if has_sinks else ()), "rebalances")
 
 
 def _broken(tried: Any) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rebalsim.advice.ladders import LADDERS, OF_BROKERS, USUAL
+from rebalsim.advice.ladders import LADDERS, OF_BROKERS, OF_WORKERS, USUAL
 from rebalsim.advice.limits import budget_of
 from rebalsim.domain.answer import PointSaid
 from rebalsim.domain.budget import Budget
@@ -30,13 +30,6 @@ from rebalsim.spark.tables import quoted
 from rebalsim.words.nearest import or_nearest
 
 USUAL_OF_BROKERS = tuple(OF_BROKERS)
-# Of Kafka Connect's workers: the delay first, which is what a restart's pause hangs on.
-DELAY = "scheduled.rebalance.max.delay.ms"
-OF_WORKERS: dict[str, tuple[str, ...]] = {
-    DELAY: ("0s", "10s", "30s", "1m", "90s", "2m", "3m", "5m"),
-    "session.timeout.ms": ("6s", "10s", "20s", "30s"),
-    "heartbeat.interval.ms": ("1s", "2s", "3s"),
-}
 USUAL_OF_WORKERS = tuple(OF_WORKERS)
 SEEDS, SEEDS_OF_SAMPLES = 3, 20  # a run of the consumer protocol is a sample
 MOST_POINTS = 20_000
