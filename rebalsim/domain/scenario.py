@@ -8,13 +8,13 @@ that it can be sent to another process and hashed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
 from rebalsim.domain.budget import Budget, Expectation
-from rebalsim.domain.client import BrokerConfig
-from rebalsim.domain.connect import ConnectCluster
+from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.connect import ConnectCluster, Connector
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING, Draw, constantly
 from rebalsim.domain.habits import NEWEST, BrokerHabits
@@ -141,6 +141,26 @@ def everybody_in(story: Scenario) -> Iterator[Consumer]:
     yield from _within(story.script, Consumer)
 
 
+def settings_in(story: Scenario, group: str) -> Iterator[ClientConfig]:
+    """The settings of everybody who is ever in the group; sinks' tasks have their connector's, or
+    their worker's.
+    """
+    people = list(everybody_in(story))
+    yield from (spec.config for spec in people if spec.group == group)
+    for cluster in story.connect:
+        for connector in (*cluster.connectors, *cluster.later):
+            if connector.group == group:
+                yield from sink_settings(connector, people)
+
+
+def sink_settings(connector: Connector, people: Iterable[Consumer]) -> Iterator[ClientConfig]:
+    """The settings of this sink's tasks."""
+    if connector.consumer is not None:
+        yield connector.consumer
+    else:
+        yield from (spec.worker.consumer for spec in people if spec.worker is not None)
+
+
 def is_sampled(scenario: Scenario) -> bool:
     """Is one run of it a sample rather than the answer? Under the consumer protocol member ids,
     which clients draw, and races of 100 ms decide.
@@ -149,7 +169,14 @@ def is_sampled(scenario: Scenario) -> bool:
     two heartbeats the script strikes is a chance under the classic protocol too, but one that
     the written times decide as well as any.)
     """
-    return any(spec.config.uses_consumer_protocol for spec in everybody_in(scenario))
+    people = list(everybody_in(scenario))
+    return any(spec.config.uses_consumer_protocol for spec in people) or any(
+        config.uses_consumer_protocol
+        for cluster in scenario.connect
+        for sink in (*cluster.connectors, *cluster.later)
+        if sink.topics
+        for config in sink_settings(sink, people)
+    )
 
 
 def has_draws(story: Scenario) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Protocol
 
 from rebalsim.domain.client import ClientConfig
@@ -38,6 +38,7 @@ class Asked(Protocol):
     topics: dict[str, Topic]
     variant: Any
     notes: dict[str, None]
+    checks: Any  # MemberChecks
 
 
 # ------------------------------------------------------------------------------------------- workers
@@ -86,7 +87,7 @@ def worker_parts(
     config = replace(
         config,
         connect_protocol=_protocol(asked, config.connect_protocol, deployed),
-        consumer=sink_config(base.get("consumer"), ClientConfig(auto_offset_reset="earliest")),
+        consumer=sinks_of(asked, base),
     )
     _check(asked, config, settings or base)
     life = Life()
@@ -138,7 +139,7 @@ def _check(asked: Asked, config: WorkerConfig, written: Written) -> None:
             _place(written, "heartbeat.interval.ms", "session.timeout.ms"),
             f"heartbeat.interval.ms {say_us(config.heartbeat_interval_us)} is not below "
             f"session.timeout.ms {say_us(config.session_timeout_us)}, so the worker refuses to "
-            f"start — write a third of the session, {say_us(config.session_timeout_us // 3_000_000 * 1_000_000)}",
+            f"start — write a third of the session, {say_us(config.session_timeout_us // 3_000 * 1_000)}",
         )
     brokers = asked.cluster.config
     least, most = brokers.group_min_session_timeout_us, brokers.group_max_session_timeout_us
@@ -159,13 +160,21 @@ def _place(written: Written, *keys: str) -> Node:
 # ---------------------------------------------------------------------------------------- connectors
 
 
-def sink_config(written: Written | None, base: ClientConfig) -> ClientConfig:
-    """The settings of sink tasks' consumers."""
+def sinks_of(asked: Asked, workers: Written) -> ClientConfig:
+    """What the consumers of all sinks' tasks have, by the workers' settings."""
+    return _sink_config(asked, workers.get("consumer"), ClientConfig(auto_offset_reset="earliest"))
+
+
+def _sink_config(asked: Asked, written: Written | None, base: ClientConfig) -> ClientConfig:
+    """The settings of sink tasks' consumers; notes what the client or the brokers would refuse."""
     if written is None:
         return base
-    fields = written.section.fields
-    values = {fields[key].target: value for key, value in written.values.items()}
-    return replace(base, **values)
+    targets = written.section.fields
+    values = {targets[key].target: value for key, value in written.values.items()}
+    config = replace(base, **values)
+    said = {field.name: getattr(config, field.name) for field in fields(config)}
+    asked.checks.config(said, written, written)
+    return config
 
 
 def cluster_of(asked: Asked, group: str, written: Written, workers: ClientConfig) -> ConnectCluster:
@@ -219,5 +228,7 @@ def connector_of(asked: Asked, name: str, block: Written, workers: ClientConfig)
         name=name,
         kind=SINK if is_sink else SOURCE,
         topics=tuple(block.get("topics", ())),
-        consumer=sink_config(block.get("consumer"), workers) if "consumer" in block else None,
+        consumer=_sink_config(asked, block.get("consumer"), workers)
+        if "consumer" in block
+        else None,
     )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rebalsim.domain.budget import Budget, Expectation
-from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.scenario import (
     Group,
@@ -21,7 +20,7 @@ from rebalsim.domain.scenario import (
 from rebalsim.domain.script import Action, RandomFault
 from rebalsim.domain.script_shift import longest_heartbeat, room_of
 from rebalsim.scenario.common_language import MAX_CONSUMERS
-from rebalsim.scenario.connect import cluster_of, sink_config
+from rebalsim.scenario.connect import cluster_of, sinks_of
 from rebalsim.scenario.document import Mapping, Node
 from rebalsim.scenario.kinds import Written, build
 from rebalsim.scenario.member_checks import MemberChecks
@@ -187,9 +186,7 @@ class Resolver(MemberResolver):
             )
         named[name] = connect
         self._roster(name, connect, "")
-        usual = ClientConfig(auto_offset_reset="earliest")
-        sinks = sink_config(connect.get("consumer"), usual)
-        self.connect = (cluster_of(self, name, connect, sinks),)
+        self.connect = (cluster_of(self, name, connect, sinks_of(self, connect)),)
 
     def _group(self, name: str, roster: Roster, written: Written) -> Group:
         is_connect = written.section is CONNECT

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from rebalsim.domain.consumer import Consumer as Spec
-from rebalsim.domain.scenario import everybody_in
+from rebalsim.domain.scenario import settings_in
 from rebalsim.simulation.asynchronous.consumer import AsyncConsumer
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.consumer_coordinator import ConsumerCoordinator
@@ -54,10 +54,7 @@ def coordinator_of(world: World, group: str, *args: Any) -> Coordinator:
     """The group's coordinator: if anybody in the story ever speaks the consumer protocol in this
     group, one that can be both.
     """
-    speaks = any(
-        spec.group == group and spec.config.group_protocol == "consumer"
-        for spec in everybody_in(world.scenario)
-    )
+    speaks = any(config.uses_consumer_protocol for config in settings_in(world.scenario, group))
     kind: type[Coordinator] = ConsumerCoordinator if speaks else Coordinator
     if group in world.clusters:
         kind = _of_connect("coordinator").WorkersCoordinator

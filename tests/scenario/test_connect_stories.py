@@ -83,3 +83,34 @@ def test_exactly_once_support_is_one_of_three_words(tmp_path: Path) -> None:
     path.write_text(SIMPLE + said.format("sometimes"), encoding="utf-8")
     with pytest.raises(ProblemsError, match="disabled, preparing or enabled"):
         load_scenario(path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ("session.timeout.ms: 1s, heartbeat.interval.ms: 300ms", "so the member cannot join"),
+        ("heartbeat.interval.ms: 50s", "is not below session.timeout.ms 45s"),
+        (
+            "group.protocol: consumer, session.timeout.ms: 20s",
+            "does not exist under group.protocol",
+        ),
+    ],
+)
+def test_what_a_sinks_consumers_would_be_refused_for_is_told_on_its_line(
+    tmp_path: Path, settings: str, why: str
+) -> None:
+    path = tmp_path / "story.yaml"
+    of_one = SIMPLE.replace("tasks.max: 2", "tasks.max: 2, consumer: {%s}")
+    of_all = SIMPLE + "  consumer: {%s}\n"
+    for text, line in ((of_one, 5), (of_all, 6)):
+        path.write_text(text % settings, encoding="utf-8")
+        with pytest.raises(ProblemsError, match=why) as told:
+            load_scenario(path)
+        assert {problem.line for problem in told.value.problems} == {line}
+
+
+def test_a_third_of_a_short_session_is_said_in_milliseconds(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(SIMPLE + "  config: {session.timeout.ms: 900ms}\n", encoding="utf-8")
+    with pytest.raises(ProblemsError, match="write a third of the session, 300ms"):
+        load_scenario(path)

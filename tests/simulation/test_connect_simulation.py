@@ -317,3 +317,27 @@ def test_a_settled_cluster_is_told_with_every_request(tmp_path: Path) -> None:
     trace = run_once(load_scenario(path).scenario(), wire=True).trace
     beats = [e for e in trace.events if type(e) is RequestSent and e.api == "Heartbeat"]
     assert {e.consumer for e in beats} >= {"w0", "w1", "w2"}
+
+
+def test_a_round_after_the_delay_is_put_down_to_what_began_the_delay(tmp_path: Path) -> None:
+    first, second = followers(tmp_path)
+    script = f"[{{at: 1m, id: lost, crash: {first}}}, {{at: 3m, id: lost-too, crash: {second}}}]"
+    analysis = played(tmp_path, script)
+    mine = [d for d in analysis.disturbances if d.group == "connect"][1:]
+    # each loss is noticed, and its delay is over a minute later: two rounds
+    assert [d.action for d in mine] == ["lost", "lost", "lost-too", "lost-too"]
+    assert mine[1].started_us - mine[0].started_us > 60_000_000
+
+
+def test_a_sinks_tasks_may_speak_the_consumer_protocol(tmp_path: Path) -> None:
+    """Their group is one of epochs, and the workers' stays a classic one."""
+    text = HEAD.format(workers=3, protocol="sessioned", delay="1m", more="", src="").replace(
+        "tasks.max: 2}", "tasks.max: 2, consumer: {group.protocol: consumer}}"
+    )
+    path = tmp_path / "story.yaml"
+    path.write_text(text + "script: [{at: 1m, crash: w1}]\n", encoding="utf-8")
+    analysis: Analysis = run_once(load_scenario(path).scenario()).analysis
+    assert analysis.violations == []
+    assert {r.is_of_epochs for r in analysis.rounds_by_group["connect-snk"]} == {True}
+    assert {r.is_of_epochs for r in analysis.rounds_by_group["connect"]} == {False}
+    assert any(p.partition.topic == "orders" for p in analysis.pauses)
