@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rebalsim.cli.main import door
 
 STORY = """
-topics: {orders: {partitions: 4, rate: 10/s}}
+topics: {orders: {partitions: 4, rate: 12/s}}
 group:
   members: 3
   handler: 1ms

@@ -20,7 +20,7 @@ SECOND = 1_000_000
 STORY = """
 title: a consumer group
 topics:
-  t: {{partitions: 6, rate: 600/s}}
+  t: {{partitions: 6, rate: 240/s}}
 group:
   members: {members}
   handler: 100us
