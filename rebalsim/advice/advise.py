@@ -5,6 +5,7 @@ proposed within a number of events; `remedies_of` is all of that for whoever has
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from rebalsim.advice.case import Case
@@ -59,6 +60,7 @@ class Advisor:
         self.story = story
         self.events = events
         self.watch = watch
+        self._most = events  # grows, where a variant is tried once more
         self._paid = 0
         self._played: dict[str, Played] = {}
         self._first: dict[str, Analysis] = {}
@@ -88,9 +90,11 @@ class Advisor:
     ) -> dict[str, tuple[Remedy, ...]]:
         """Variant → remedies, each variant with its share of the events. `broken`: the budgets
         that are, by variant; `is_of_budgets`: these are all that shall be helped; `most`: so many
-        of a variant are enough, and nothing more is tried then.
+        of a variant are enough, and nothing more is tried then. A variant whose runs are so dear
+        that its share tells nothing is tried with what helped others, within as many events again.
         """
         found: dict[str, tuple[Remedy, ...]] = {}
+        poor: list[tuple[Played, Asked]] = []
         left = self.events
         for place, (variant, played) in enumerate(self._played.items()):
             purse = Purse(left // (len(self._played) - place), self._pays)
@@ -100,12 +104,39 @@ class Advisor:
             asked += _of_budgets(played, first, budgets)
             found[variant] = self._within(played, asked, purse, most)
             left += max(0, purse.left)
-        return found
+            if asked and not found[variant] and not _leaves_enough(played, purse):
+                poor.append((played, asked[0]))
+        return found | self._as_for_others(poor, found, Purse(left + self.events, self._pays))
+
+    def _as_for_others(
+        self,
+        poor: Sequence[tuple[Played, Asked]],
+        found: Mapping[str, Sequence[Remedy]],
+        purse: Purse,
+    ) -> dict[str, tuple[Remedy, ...]]:
+        """Variant → what helps its longest pause, of what helped other variants alone."""
+        turns = {t for remedies in found.values() for r in remedies for t in r.patch.turns}
+        helped: dict[str, tuple[Remedy, ...]] = {}
+        for played, asked in poor if turns else ():
+            self._most = max(self._most, self._paid + purse.left)
+            known = (p for p in proposals(asked[0]) if turns.issuperset(p.turns))
+            patch = max(known, key=lambda p: len(p.turns), default=None)
+            other = None if patch is None else changed(played, patch)
+            if patch is None or other is None:
+                continue
+            with suppress(OutOfEvents):
+                played.play(self.story.seed, purse)
+                other.play(self.story.seed, purse)
+                outcome, seeds = _over_seeds(asked, played, other, purse)
+                if outcome is not None:
+                    remedy = _remedy(other.variant, patch, outcome, seeds, asked[1])
+                    helped[played.variant] = (remedy,)
+        return helped
 
     def _pays(self, events: int) -> None:
         self._paid += events
         if self.watch is not None:
-            self.watch(self._paid, self.events)
+            self.watch(self._paid, self._most)
 
     def _within(
         self, played: Played, asked: list[Asked], purse: Purse, most: int | None
@@ -279,7 +310,7 @@ def _leaves_enough(played: Played, purse: Purse) -> bool:
     """Whether one more change can be played, and one over the fewest seeds that are told."""
     first = played.story.seed
     seeds = range(first, first + SEEDS[-1])
-    each = max(played.costs[seed] for seed in played.paid)
+    each = max((played.costs[seed] for seed in played.paid), default=0)
     return purse.left >= played.price_of(seeds) + len(seeds) * each
 
 

@@ -8,12 +8,13 @@ told in full below the picture. Differences are told by what caused them, not by
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rebalsim.analysis.values import Cause, Pause
 from rebalsim.domain.budget import Level
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.metrics import HEADLINES_OF_TASKS, METRICS
-from rebalsim.domain.remedy import Remedy
+from rebalsim.domain.remedy import Patch, Remedy
 from rebalsim.domain.verdict import Outcome
 from rebalsim.reports import figures
 from rebalsim.reports.answer_choice import (
@@ -142,7 +143,7 @@ def _tasks(v: VariantReport) -> int:
 
 
 def _of_cured(report: Report) -> list[Forms]:
-    """What to take with which change; what is wrong as it is; what helps the others."""
+    """What to take with which change; what helps the others; what is wrong as it is."""
     cure = cure_of(report)
     assert cure is not None  # or else this is not told
     seeds = len(cure.seeds)
@@ -150,8 +151,8 @@ def _of_cured(report: Report) -> list[Forms]:
     kept = f"all budgets kept under each of {seeds} seeds"
     return [
         [f"{first}, {kept}{_at_price(cure)}.", f"{first}, {kept}.", f"{first}; all budgets kept."],
-        _wrong_as_it_is(report),
         _others_helped(report, cure),
+        _wrong_as_it_is(report),
     ]
 
 
@@ -161,25 +162,37 @@ def _wrong_as_it_is(report: Report) -> Forms:
     longest = [_longest(v) for v in report.variants]
     pauses = [p for p in longest if p is not None]
     if not _is_shared(report, pauses):
-        return [f"{said}."]
-    of = _most_of(report, pauses)
-    noun = noun_of(pauses[0].cause)
-    return [f"{said}: {noun}, {of}.", f"{said}: {noun}.", f"{said}."]
+        return [f"{said}.", ""]
+    of, cause = _most_of(report, pauses), pauses[0].cause
+    nouns = [f"{noun_of(cause)}, {of}", noun_of(cause), noun_of(cause, is_short=True)]
+    return [*(f"{said}: {noun}." for noun in nouns), f"{said}.", ""]
 
 
 def _others_helped(report: Report, cure: Remedy) -> Forms:
-    """The same change where it helps another variant, or what else does there."""
-    told = []
+    """What the other variants come to with the same change, or with what else helps there."""
+    told: dict[str, list[str]] = {}
     for v in report.variants:
         mine = [r for r in v.remedies if "longest_pause" in r.gains and not r.breaks]
         if v.name == cure.variant or not mine:
             continue
-        same = [r for r in mine if r.patch.turns == cure.patch.turns]
-        best = (same or sorted(mine, key=lambda r: r.after["longest_pause"]))[0]
-        gain = figures.say("longest_pause", best.after["longest_pause"])
-        how = "the same change" if same else tell_patch(best.patch)
-        told.append(f"{_name(v.name)} with {how} {gain}")
-    return [f"Longest pause of {listed(told, 9)}.", ""] if told else ()
+        best = min(
+            mine,
+            key=lambda r: (not r.keeps_budgets, r.patch != cure.patch, r.after["longest_pause"]),
+        )
+        came_to = figures.say("longest_pause", best.after["longest_pause"])
+        told.setdefault(_beside(best.patch, cure.patch), []).append(f"{_name(v.name)} {came_to}")
+    said = "; ".join(f"with {how}: {', '.join(whom)}" for how, whom in told.items())
+    return [f"The others' longest pause {said}.", f"Others, {said}.", ""] if told else ()
+
+
+def _beside(patch: Patch, cure: Patch) -> str:
+    """A change as it differs from the one that was told just before."""
+    if patch.turns == cure.turns:
+        return "the same change"
+    more = tuple(turn for turn in patch.turns if turn not in cure.turns)
+    if len(more) == len(patch.turns) - len(cure.turns):
+        return f"{tell_patch(replace(patch, turns=more))} too"
+    return tell_patch(patch)
 
 
 # ----------------------------------------------------------------------------------- the verdict

@@ -90,13 +90,13 @@ def tell_cause(cause: Cause) -> str:
     return f"{said} ({safe(cause.action)})" if cause.action else said
 
 
-def noun_of(cause: Cause) -> str:
-    """`consumer-10's stuck handler (hang-2)`."""
+def noun_of(cause: Cause, is_short: bool = False) -> str:
+    """`consumer-10's stuck handler (hang-2)`; short, without the action's name."""
     noun = CAUSES[cause.kind].noun
     if not noun:
         return f"what happened {tell_cause(cause)}"
     named = noun.format(c=safe(cause.consumer) or "a member")
-    return f"{named} ({safe(cause.action)})" if cause.action else named
+    return f"{named} ({safe(cause.action)})" if cause.action and not is_short else named
 
 
 def tell_trigger(trigger: Trigger, consumer: str) -> str:

@@ -13,7 +13,7 @@ Forms = Sequence[str]  # of one sentence, from the fullest to the shortest; empt
 
 def fitting(parts: Sequence[Forms], width: int, most: int) -> list[str]:
     """One form of each part, so that all together take no more than so many lines of that width:
-    nothing is left out that could be said shorter, and later parts are shortened first. What is
+    nothing is left out that could be said shorter, and later parts are shortened and left out first. What is
     too long at its shortest is cut.
     """
     choices = product(*(range(len(forms)) for forms in parts))
@@ -33,9 +33,11 @@ def height(lines: Sequence[str], width: int) -> int:
     )
 
 
-def _loss(parts: Sequence[Forms], places: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
-    left_out = sum(not forms[place] for forms, place in zip(parts, places))
-    return left_out, sum(places), places
+def _loss(
+    parts: Sequence[Forms], places: tuple[int, ...]
+) -> tuple[int, tuple[bool, ...], int, tuple[int, ...]]:
+    left_out = tuple(not forms[place] for forms, place in zip(parts, places))
+    return sum(left_out), left_out, sum(places), places
 
 
 def _cut(text: str, width: int) -> str:

@@ -166,14 +166,24 @@ def _from_to(name: str, choice: Any, found: Any) -> str:
 
 
 def _played(found: Any) -> str:
-    spent = (
-        "; the events ran out before all was tried: --events N plays more" if found.is_spent else ""
-    )
+    spent = f"; the events ran out before all was tried{_unsaid(found)}" if found.is_spent else ""
     return (
         f"{plural(len(found.all_tried), 'change')} tried in {found.events:,} events{spent}. A "
         "change is told only if it keeps the budgets in 19 of 20 seeds (or in as many as a budget "
         "says itself), and when the faults strike up to a heartbeat and up to a second earlier or "
         "later."
+    )
+
+
+def _unsaid(found: Any) -> str:
+    """What more events could tell; of which variants nothing is known yet, though others are told."""
+    known = {c.tried.variant for c in found.choices}
+    names = [safe(t.variant) for t in found.as_it_is if t.variant not in known]
+    if not known or not names:
+        return ": --events N plays more"
+    return (
+        f", so that no change of {listed(names, 9)} was held over all seeds, though one may be "
+        "smaller: --events N plays more"
     )
 
 

@@ -15,6 +15,7 @@ from advised import DEPLOY, deploy, hold, story_of
 from rebalsim.advice import advise, trial
 from rebalsim.advice.advise import Advisor, remedies_of
 from rebalsim.advice.proposals import proposals
+from rebalsim.analysis.analysis import Analysis
 from rebalsim.domain.remedy import Patch, Turn
 from rebalsim.domain.scenario import Scenario
 from rebalsim.one_run import Run, run_once
@@ -266,3 +267,37 @@ def test_what_could_not_be_confirmed_is_not_begun(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(trial, "run_once", counted)
     few = 5 * one.costs[story.seed]
     assert not any(remedies_of(story, few, story.variants[:1]).values()) and len(begun) < 2
+
+
+DEAR_VARIANT = """\
+topics: {orders: {partitions: 4, rate: 40/s}}
+group:
+  members: 2
+  handler: 1ms
+  group.instance.id: "{name}"
+script:
+  - {at: 1m, id: hang, hang: {members: c1, for: 6m}}
+replay: [eager, consumer]
+horizon: 9m
+"""
+
+
+@pytest.mark.long
+def test_a_variant_whose_runs_are_dear_is_tried_with_what_helped_another_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its share of the events is too small to try anything; as many again are enough for one."""
+    story = story_of(DEAR_VARIANT)
+    price = 1_000
+
+    def dear(scenario: Scenario, analysis: Analysis) -> int:
+        return price if scenario.groups[0].consumers[0].config.uses_consumer_protocol else 10
+
+    monkeypatch.setattr(trial, "cost_of", dear)
+    found = remedies_of(story, 6 * price)
+    assert found["eager"] and len(found["consumer"]) == 1
+    (remedy,) = found["consumer"]
+    turned = {turn for other in found["eager"] for turn in other.patch.turns}
+    assert turned.issuperset(remedy.patch.turns) and remedy.of.partition
+    hold(story, "consumer", remedy)
+    assert not remedies_of(story, 4 * price)["consumer"]

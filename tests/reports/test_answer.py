@@ -173,3 +173,34 @@ def test_later_sentences_are_shortened_first_and_none_is_left_out_that_could_be_
     (cut,) = fitting([["c" * 500]], 80, 1)
     assert cut.endswith("…")
     assert height([cut], 80) == 1
+
+
+def test_where_a_change_keeps_all_budgets_the_others_are_told_with_what_helps_them() -> None:
+    """On the first screen stands what to change in every variant."""
+    report = story("scale-out")
+    eager, cooperative = report.variants
+    beat = Turn("heartbeat.interval.ms", "3s", "1s")
+    session = Turn("session.timeout.ms", "45s", "10s")
+
+    def helped(name: str, after_us: float, cost: float, *turns: Turn) -> Remedy:
+        before, after = {"longest_pause": 3e6}, {"longest_pause": after_us}
+        gains, seeds = ("longest_pause",), tuple(range(20))
+        patch = Patch(turns, tuple((t.setting, t.after) for t in turns))
+        return Remedy(name, patch, before, after, seeds, gains, keeps_budgets=True, cost=cost)
+
+    third = replace(eager, name="third", remedies=(helped("third", 8e3, 3.5, beat),))
+    cured = replace(
+        report,
+        variants=(
+            replace(eager, remedies=(helped("eager", 7e3, 5.0, beat, session),)),
+            replace(cooperative, remedies=(helped("cooperative", 9e3, 1.5, beat),)),
+            third,
+        ),
+        budgets=(TOO_LONG,),
+    )
+    first, others = tell_answer_first(cured)
+    assert first.startswith("Take cooperative with heartbeat.interval.ms 3s → 1s: ")
+    assert others == (
+        "The others' longest pause with session.timeout.ms 45s → 10s too: eager 7 ms; with the "
+        "same change: third 8 ms."
+    )
