@@ -8,8 +8,10 @@ from typing import Any
 
 from rebalsim.simulation.streams.happenings import (
     ApplicationStateChanged,
+    Happening,
     TaskChanged,
     TasksAssigned,
+    ThreadBusy,
     ThreadStateChanged,
 )
 from rebalsim.simulation.streams.play import Played
@@ -22,8 +24,7 @@ RUN_US = 95_000  # recorded applications tell of so long a run of records at onc
 def prediction_of(played: Played) -> dict[str, Any]:
     """Pauses as a recording shows them: from the last record handled to the first one after."""
     rates = played.application.rates
-    timing = played.application.timing
-    fetch_us = timing.link_us * 4 + timing.arrive_us
+    fetch_us = played.application.timing.fetch_us
     pauses = []
     for stretch in stretches(played.happenings):
         ended = stretch.ended_us
@@ -37,12 +38,29 @@ def prediction_of(played: Played) -> dict[str, Any]:
             if every:
                 start_us = max(0, (start_us - fetch_us) // every * every + fetch_us)
             pauses.append({"partition": str(p), "start": start_us / 1000, "end": end_us / 1000})
+    pauses += [pause for each in played.happenings for pause in _kept_waiting(each, played)]
     running = [
         {"t": each.at_us / 1000, "member": each.instance, "task": str(each.task)}
         for each in played.happenings
         if isinstance(each, TaskChanged) and each.what == "running"
     ]
     return {"pauses": pauses, "running": running}
+
+
+def _kept_waiting(happening: Happening, played: Played) -> list[dict[str, Any]]:
+    """Tasks that a thread kept stand still while it gives up, takes over and opens others."""
+    if not isinstance(happening, ThreadBusy):
+        return []
+    rates, fetch_us = played.application.rates, played.application.timing.fetch_us
+    found = []
+    for p in (p for task in happening.tasks for p in played.topology.inputs[task]):
+        every = int(1_000_000 / rates[p.topic]) if rates.get(p.topic, 0.0) > 0 else 0
+        if every:
+            last_us = (happening.since_us - fetch_us) // every * every + fetch_us
+            found.append(
+                {"partition": str(p), "start": last_us / 1000, "end": happening.at_us / 1000}
+            )
+    return found
 
 
 def states_of(played: Played) -> Sequences:

@@ -31,6 +31,7 @@ from rebalsim.simulation.streams.play import Act, Known
 MS = 1_000
 RECORD_BYTES = 55  # what the recorded applications write
 RECORD_US = 8  # a changelog record beside what the listener sleeps
+TAG = "client.tag."
 LONGEST_POLL_US = 250 * MS  # what passed later was waited for by the loop
 Document = dict[str, Any]
 Event = dict[str, Any]
@@ -59,12 +60,13 @@ def application_of(document: Document) -> Application:
         {name: int(count) for name, count in document["topics"].items()},
         dict.fromkeys(document["topics"], rate),
         tuple(parts),
-        "streams-ha",
+        "streams-sticky" if "Sticky" in str(conf.get("task.assignor.class")) else "streams-ha",
         TaskAssignorSettings(
             int(conf.get("num.standby.replicas", 0)),
             int(conf.get("acceptable.recovery.lag", 10_000)),
             int(conf.get("max.warmup.replicas", 2)),
             int(conf.get("probing.rebalance.interval.ms", 600_000)),
+            tags=tuple(_listed(conf.get("rack.aware.assignment.tags", ""))),
         ),
         GroupSettings(
             int(broker.get("group.initial.rebalance.delay.ms", 3000)) * MS,
@@ -100,14 +102,26 @@ def settings_of(conf: dict[str, Any]) -> ThreadSettings:
         standby_us=float(conf.get("x.standby_us", restore)) + RECORD_US,
         handler_us=float(conf.get("x.record_us", 0)),
         exactly_once=exactly_once,
-        transaction_timeout_us=int(conf.get("transaction.timeout.ms", 10_000)) * MS,
+        transaction_timeout_us=int(_of_producer(conf, "transaction.timeout.ms", 10_000)) * MS,
         instance_id=conf.get("group.instance.id"),
+        rack=conf.get("client.rack"),
+        tags={key.removeprefix(TAG): str(conf[key]) for key in sorted(conf) if key.startswith(TAG)},
         leave_on_close=conf.get("x.close") == "leave",
         keeps_disk="x.wipe" not in conf,
         eager=is_old(conf) or str(conf.get("upgrade.from", "")).startswith("2."),
         restores_inside=is_old(conf),
         metadata_version=version_of(_kafka(conf)),
     )
+
+
+def _of_producer(conf: dict[str, Any], key: str, usual: int) -> Any:
+    """Kafka Streams takes it with its prefix, too."""
+    return conf.get(f"producer.{key}", conf.get(key, usual))
+
+
+def _listed(text: Any) -> list[str]:
+    """A list of Kafka's: names between commas."""
+    return [name.strip() for name in str(text).split(",") if name.strip()]
 
 
 def _kafka(conf: dict[str, Any]) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streams_applications import SECOND, application, longest, scenario_in
 
+from rebalsim.domain.pause_start import PauseStart
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
 from rebalsim.simulation.streams.hosts import Host
@@ -300,3 +301,22 @@ def test_a_thread_that_polls_and_may_not_process_has_no_stuck_handler() -> None:
     asked = {answer.question: answer for answer in done.analysis.answers}
     assert asked["outlasts-poll-interval"].is_yes is False
     assert done.analysis.measure("time_between_poll_max") < 20 * SECOND
+
+
+def test_tasks_that_a_thread_keeps_wait_while_it_closes_others() -> None:
+    """Stores are closed in the stream thread: ten of them take it more than a tenth of a second."""
+    stores = ", ".join(["{size: 10MB}"] * 10)
+    few, many = (
+        [
+            pause
+            for pause in run(
+                f"topology: [{{source: orders, stores: [{those}]}}]",
+                "{at: 5m, scale: 3}",
+                members=2,
+            ).analysis.pauses
+            if pause.why is PauseStart.CALLBACK
+        ]
+        for those in ("{size: 10MB}", stores)
+    )
+    assert not few
+    assert many and max(pause.length_us for pause in many) > SECOND // 10

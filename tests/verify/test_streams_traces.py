@@ -28,7 +28,7 @@ WITHIN = {
     "rolling-dynamic": 6,
     "scale-out-stateless-streams": 4,
     "slow-restore-poll": 1,
-    "upgrade-2.3-on-old-state": 9,
+    "upgrade-2.3-on-old-state": 10,
     "upgrade-2.3-to-3.9": 14,
 }
 
@@ -118,3 +118,17 @@ def test_a_broken_file_ends_with_what_is_wrong(damage: Any, tmp_path: Path) -> N
     path.write_text(json.dumps(document), encoding="utf-8")
     result = CliRunner().invoke(command, [str(path)], standalone_mode=False)
     assert result.return_value == 2 and "Traceback" not in result.output
+
+
+def test_the_header_says_who_deals_the_tasks_and_in_which_tags_standbys_differ() -> None:
+    document = load(FILES[0])
+    conf = document["conf"]
+    assert application_of(document).assignor == "streams-ha"
+    conf["task.assignor.class"] = "org.apache.kafka.streams.processor.assignment.assignors.Sticky…"
+    conf["rack.aware.assignment.tags"] = "zone, cluster"
+    conf["client.tag.zone"] = "a"
+    application = application_of(document)
+    assert application.assignor == "streams-sticky"
+    assert application.assigning.tags == ("zone", "cluster")
+    start = next(act for act in acts_of(document) if act.deed == "start")
+    assert start.settings is not None and start.settings.tags == {"zone": "a"}

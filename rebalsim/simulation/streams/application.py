@@ -41,6 +41,11 @@ class Timing:
     turn_us: int = 2 * MS  # one iteration of a thread beside its poll
     restore_poll_us: int = 100 * MS  # the restore consumer's poll that finds nothing
 
+    @property
+    def fetch_us(self) -> int:
+        """From a record's time to its arrival at the client."""
+        return self.link_us * 4 + self.arrive_us
+
 
 @dataclass(frozen=True, slots=True)
 class Store:

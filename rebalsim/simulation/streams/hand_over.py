@@ -62,6 +62,8 @@ class HandOver(ThreadTasks):
             if task.active and task.phase is not Phase.SUSPENDED
         }
         held_back = [t for t in self.tasks.values() if wanted.get(t.task) is not t.active]
+        fresh = self.inputs_of(name for name in active if name not in had)
+        self.heard("CallbackBegan", callback="assigned", partitions=fresh)
         yield from self._spend(self.updater.wait_for_removal(held_back))
         gone = [task for name, task in sorted(self.tasks.items()) if name not in wanted]
         if any(task.stateful and task.opened for task in gone):
@@ -77,8 +79,6 @@ class HandOver(ThreadTasks):
                 self._recycle(held, as_active)
             elif held.phase is Phase.SUSPENDED:
                 back.append(held)
-        fresh = self.inputs_of(name for name in active if name not in had)
-        self.heard("CallbackBegan", callback="assigned", partitions=fresh)
         self.heard("CallbackEnded", callback="assigned", partitions=fresh)
         for held in back:
             self._continue(held)

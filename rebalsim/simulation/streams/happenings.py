@@ -101,6 +101,19 @@ class MemberGone:
 
 
 @dataclass(slots=True)
+class ThreadBusy:
+    """A thread came back from what it does between two rounds of its tasks (giving up, taking over,
+    opening): `tasks` are those that it ran before and runs on.
+    """
+
+    at_us: int
+    instance: str
+    thread: int
+    since_us: int
+    tasks: tuple[TaskId, ...]
+
+
+@dataclass(slots=True)
 class Refused:
     """Something that cannot be played on: a thread died, an instance shut down."""
 
@@ -132,6 +145,7 @@ Happening = (
     | TaskChanged
     | RebalanceStarted
     | MemberGone
+    | ThreadBusy
     | Refused
     | Heard
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.simulation.streams.application import SECOND
 from rebalsim.simulation.streams.hand_over import HandOver
+from rebalsim.simulation.streams.happenings import ThreadBusy
 from rebalsim.simulation.streams.port import NEVER, Steps
 from rebalsim.simulation.streams.tasks import Phase, Task
 from rebalsim.simulation.streams.thread_core import (
@@ -43,7 +44,7 @@ class StreamThread(HandOver):
                 continue
             begins = self._port.now == self._poll_began
             if self.member.has_work() and (begins or self.member.acts_at_once):
-                yield from self.member.pass_of_poll()
+                yield from self._busily(self.member.pass_of_poll())
                 continue
             until = self._poll_until()
             never_waits = until <= self._poll_began and self._is_flooded()
@@ -101,9 +102,7 @@ class StreamThread(HandOver):
         if self.settings.restores_inside and self._restores():
             ready = []  # none runs before all are restored
         fresh = [task for task in self.tasks.values() if task.phase is Phase.CREATED]
-        for task in sorted(fresh, key=self._opening_order):
-            if task.retry_us <= self._port.now and not self._gone:
-                yield from self._open(task)
+        yield from self._busily(self._open_all(fresh))
         yield from self._take_up_all(ready)
         if fresh and self._had_records and not self.settings.restores_inside:
             yield from self._spend(2 * self.timing.turn_us)
@@ -116,9 +115,29 @@ class StreamThread(HandOver):
             self._next_rebalance = None
             self.member.request_rejoin(f"triggered followup rebalance scheduled for {due // 1000}")
 
+    def _open_all(self, fresh: list[Task]) -> Steps:
+        for task in sorted(fresh, key=self._opening_order):
+            if task.retry_us <= self._port.now and not self._gone:
+                yield from self._open(task)
+
+    def _busily(self, steps: Steps) -> Steps:
+        """Meanwhile the thread's other tasks are not processed."""
+        since_us, before = self._port.now, self._running()
+        yield from steps
+        kept = [task for task in before if task in self._running()]
+        if kept and self._port.now > since_us > self._halted_us and not self._frozen:
+            now, name = self._port.now, self.instance.name
+            self._port.tell(ThreadBusy(now, name, self.number, since_us, tuple(kept)))
+
+    def _running(self) -> list[TaskId]:
+        return [
+            task.task for task in self.tasks.values() if task.active and task.phase is Phase.RUNNING
+        ]
+
     def hang(self, length_us: int, what: str = "stuck") -> None:
         """The handler is stuck: no poll, no progress."""
         self.member.rouse()
+        self._halted_us = self._port.now
         self._stuck_until = self._port.now + length_us
         for task in self.tasks.values():
             if task.active and task.phase is Phase.RUNNING:
@@ -150,6 +169,7 @@ class StreamThread(HandOver):
     def freeze(self) -> None:
         self.member.rouse()
         self._frozen = True
+        self._halted_us = self._port.now
         for task in self.tasks.values():
             if task.active and task.phase is Phase.RUNNING:
                 self._stop(task, commits=False)

@@ -60,6 +60,7 @@ class ThreadCore:
         self._committed_us = port.now
         self._commit_due = 0
         self._stuck_until = 0
+        self._halted_us = -1  # when it last froze, or its handler got stuck
         self._opened_before = False
         self._closes = False
         self._fails = False  # with an exception that nobody caught
@@ -148,7 +149,7 @@ class ThreadCore:
 
     def _records_late(self) -> int:
         """From a record's time to its arrival here."""
-        return self.timing.link_us * 4 + self.timing.arrive_us
+        return self.timing.fetch_us
 
     def _position(self, task: Task) -> int:
         if task.phase is Phase.RUNNING:
