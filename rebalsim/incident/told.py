@@ -61,8 +61,24 @@ def happened(incident: Incident) -> str:
     longest = max(d.length_us(p) for p in pauses)
     parts = sorted({p.partition for p in pauses}, key=natural)
     stood = f"{safe(listed(parts, 4))} stood still for up to {say_duration(longest)}"
-    text = f"At {clock(begin)} UTC {why(kind, who)}{_before(d, kind)}, and {stood}"
-    return f"{text}: {d.cost_us / 1e6:,.1f} partition-seconds in all, in group {safe(d.group)}."
+    text = f"At {clock(begin)} UTC {why(kind, who)}{_before(d, kind, who, begin)}"
+    text += f"{_waited_for(d, member, longest, name)}, and {stood}"
+    cost = f"{d.cost_us / 1e6:,.1f} partition-seconds in all"
+    times = f" over {plural(len(d.rounds), 'rebalance')}" if len(d.rounds) > 1 else ""
+    return f"{text}: {cost}{times}, in group {safe(d.group)}."
+
+
+def _waited_for(d: Disturbance, member: str, longest_us: int, name: Name) -> str:
+    """Who held everybody up, where that is most of it: at the barrier that this member's doing began."""
+    barriers = [
+        (r.joined_us - r.begin_us, r)
+        for r in d.rounds
+        if r.trigger.member == member and r.joined_us >= 0 and not r.is_epoch
+    ]
+    lasted, worst = max(barriers, key=lambda b: b[0], default=(0, None))
+    if worst is None or worst.late_member in ("", member) or 2 * lasted < longest_us:
+        return ""
+    return f", everybody waited {say_duration(lasted)} for {name(worst.late_member)}"
 
 
 def _unrest(incident: Incident, name: Name) -> str:
@@ -77,11 +93,15 @@ def _unrest(incident: Incident, name: Name) -> str:
     )
 
 
-def _before(d: Disturbance, kind: str) -> str:
+def _before(d: Disturbance, kind: str, who: str, begin_us: int) -> str:
+    """Since when it could not go on, of whom the sentence speaks."""
     starts = [
         p.start_us
         for p in d.pauses
-        if p.kind == kind and p.how in (StopKind.KILLED, StopKind.FROZEN, StopKind.HUNG)
+        if p.kind == kind
+        and p.how in (StopKind.KILLED, StopKind.FROZEN, StopKind.HUNG)
+        and safe(p.owner.name) == who
+        and p.start_us < begin_us
     ]
     if not starts:
         return ""

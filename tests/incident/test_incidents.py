@@ -102,3 +102,12 @@ def test_a_stock_incident_has_a_name_a_page_and_a_document(
     assert "the session of pay-3 ran out" in page.read_text(encoding="utf-8")
     assert code_of(["incident", "crash-last-night", "--advise", "off", "--json"]) == 0
     assert '"believed": ' in capsys.readouterr().out
+
+
+def test_who_held_everybody_up_is_said_first() -> None:
+    """A member that left began it; the barrier, and with it the pause, is the last one's to join."""
+    (first,) = investigate(observed("deploy-last-night"), events=0)
+    assert " left, everybody waited 3.00 s for orders-2, and " in happened(first)
+    (dead,) = investigate(observed("crash-last-night"), events=0)
+    assert "everybody waited" not in happened(dead)
+    assert "(it had been silent since about " in happened(dead)

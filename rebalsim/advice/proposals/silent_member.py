@@ -43,13 +43,14 @@ def propose(case: Case) -> Iterator[Patch | None]:
         beats = BEATS * who.config.heartbeat_interval_us
         away = restart_us(case)
         lengths = [us for us in SHORT_US if us >= beats]
-        if who.config.group_instance_id is not None and away:
+        is_kept = who.config.group_instance_id is not None and away > 0
+        if is_kept:
             # no shorter than a restart takes, or every restart becomes a rebalance
             lengths = [nice_above(away + 2 * who.config.heartbeat_interval_us), *lengths[-1:]]
         for us in dict.fromkeys(lengths):
             if us < session:
                 yield case.setting(who, "session.timeout.ms", say_us(us))
-        if beats > SHORT_US[-1] and session > SHORT_US[-1] and not away:
+        if beats > SHORT_US[-1] and session > SHORT_US[-1] and not is_kept:
             # the heartbeats are too far apart for a shorter session: both, then
             yield both(
                 case.setting(who, "session.timeout.ms", say_us(SHORT_US[-1])),

@@ -9,16 +9,14 @@ from collections.abc import Sequence
 from rebalsim.domain.ids import MOST_PARTITIONS, Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
-from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, Fact, FactKind
+from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, CALLS, OF_EPOCHS, Fact, FactKind
 from rebalsim.worlds.logs.stops import Stop, StopKind
 from rebalsim.worlds.logs.voices import Voice
 
-# what a client prints only after a listener has returned
-AFTER_CALLBACK = frozenset(
+# what a client prints only after a listener has returned, and soon after that
+AFTER_REVOCATION = frozenset(
     (
         FactKind.ASKING,
-        FactKind.ASSIGNED,
-        FactKind.POSITIONED,
         FactKind.LEAVING,
         FactKind.CLOSED,
         FactKind.JOINED,
@@ -27,6 +25,7 @@ AFTER_CALLBACK = frozenset(
         FactKind.STATE,
     )
 )
+AFTER_ASSIGNMENT = frozenset((FactKind.POSITIONED, FactKind.STATE))
 LONGEST_CALLBACK_US = 600_000_000
 
 
@@ -57,6 +56,7 @@ class _Book:
 
     def __init__(self, voice: Voice) -> None:
         self.voice, self.name = voice, voice.name
+        self.is_of_epochs = any(f.what in OF_EPOCHS for f in voice.facts)
         self.out: list[TraceEvent] = []
         self.life = 0
         self.is_gone = True
@@ -163,7 +163,12 @@ class _Book:
         partitions = tuple(sorted(map(partition_of, f.partitions)))
         self.out += [
             ev.CallbackBegan(f.at_us, self.name, f.what.value, partitions),
-            ev.CallbackEnded(_end_of(self.voice.facts, place), self.name, f.what.value, partitions),
+            ev.CallbackEnded(
+                _end_of(self.voice.facts, place, self.is_of_epochs),
+                self.name,
+                f.what.value,
+                partitions,
+            ),
         ]
 
     def on_positioned(self, f: Fact, place: int) -> None:
@@ -203,15 +208,21 @@ class _Book:
         )
 
 
-def _end_of(facts: Sequence[Fact], place: int) -> int:
+def _end_of(facts: Sequence[Fact], place: int, is_of_epochs: bool) -> int:
     """When the listener had returned: told where Streams prints what it took, else bounded by the next
-    line of the same thread that comes after it.
+    line of the same thread that comes soon after it. Where there is none, by its call: of what comes
+    minutes later nobody knows how long before it the listener was done.
     """
     f = facts[place]
+    after = AFTER_ASSIGNMENT if f.what == FactKind.ASSIGNED else AFTER_REVOCATION
+    if not is_of_epochs and f.what != FactKind.ASSIGNED:  # one poll() calls for both
+        after |= {FactKind.ASSIGNED}
     for x in facts[place + 1 : place + 8]:
         if x.what == FactKind.CALLBACK_TOOK and x.at_us - f.at_us >= x.amount * 900:
             return x.at_us
         is_own = not x.thread or not f.thread or x.thread == f.thread
-        if x.what in AFTER_CALLBACK and is_own and x.at_us - f.at_us < LONGEST_CALLBACK_US:
-            return x.at_us if f.what != FactKind.ASSIGNED or x.what != FactKind.ASKING else f.at_us
+        if x.what in after and is_own and x.at_us - f.at_us < LONGEST_CALLBACK_US:
+            return x.at_us
+        if x.what in CALLS and is_own:
+            return f.at_us
     return f.at_us
