@@ -16,7 +16,7 @@ from typing import Any
 from rebalsim.advice.advise import Asked, asked_of
 from rebalsim.advice.case import Case, both
 from rebalsim.advice.judging import MINDED, is_less
-from rebalsim.advice.ladders import keys_for, steps
+from rebalsim.advice.ladders import application_of, keys_for, steps
 from rebalsim.advice.proposals import proposals
 from rebalsim.advice.size import cost_of_change
 from rebalsim.advice.trial import (
@@ -170,7 +170,7 @@ class Search:
         if next(everybody_in(root.story.scenario(root.variant)), None) is None:
             return
         case, consumer = self._case(root)
-        for key in self.over or keys_for(consumer):
+        for key in self.over or keys_for(consumer, application_of(case, consumer)):
             patches = steps(case, consumer, key)
             coarse = {place: self._try(root.variant, patches[place]) for place in _coarse(patches)}
             best = min(

@@ -130,10 +130,10 @@ def _check_budget(story: Story, text: str, limit: dict[str, str]) -> None:
 
 
 def _check_over(over: Sequence[str]) -> None:
-    from rebalsim.advice.ladders import LADDERS, OF_BROKERS, OF_WORKERS
+    from rebalsim.advice.ladders import LADDERS, OF_BROKERS, OF_STREAMS, OF_WORKERS
     from rebalsim.words.nearest import or_nearest
 
-    known = {**LADDERS, **OF_BROKERS, **OF_WORKERS}
+    known = {**LADDERS, **OF_BROKERS, **OF_WORKERS, **OF_STREAMS}
     for name in over:
         if name not in known:
             raise InputError(

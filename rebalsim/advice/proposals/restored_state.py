@@ -13,7 +13,7 @@ from rebalsim.domain.remedy import Patch
 from rebalsim.domain.scenario import Group
 from rebalsim.domain.streams import StreamsApp
 
-REBUILT = (Doing.FROM_SCRATCH, Doing.FROM_CHECKPOINT)
+REBUILT = (Doing.FROM_SCRATCH, Doing.FROM_CHECKPOINT, Doing.IN_VAIN)
 MOST_TRIED = 2  # more copies than two are rare, and the streams protocol allows no more
 
 
