@@ -25,7 +25,8 @@ class Polls(NamedTuple):
 
     period_us: int
     away_us: int  # so long it may not see what lands, and may begin later than reckoned
-    lands_us: int  # so long records are under way at most
+    soonest_us: int  # so long records are under way at least …
+    lands_us: int  # … and at most, to who waits for them
 
     def may_miss(self, first_us: float, last_us: float, at_us: int) -> bool:
         """Does one begin where records land that come at this instant, if the first began between
@@ -129,7 +130,8 @@ def arrivals_between(
         )
         found.append(Arrival(at, tuple([place for place, _ in came]), free <= at and is_seen))
         free = max(free, at) + sum([takes for _, takes in came])
-        polled = at + sum([kinds[place].handled(takes) for place, takes in came])
+        soonest = min([each.soonest_us for each in polls], default=0)
+        polled = at + soonest + sum([kinds[place].handled(takes) for place, takes in came])
     return found
 
 

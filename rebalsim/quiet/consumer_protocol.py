@@ -120,13 +120,15 @@ class AsyncReading(Reading):
     def turns_us(self) -> int:
         return int(self.client.world.machine.async_turn_us) + SLACK_US
 
-    def polls(self, lands_us: int) -> Polls | None:
+    def polls(self, links: list[Any]) -> Polls | None:
         """A poll() that finds nothing to fetch passes twice, a turn apart. Beats and commits are
         reasons for such passes too: each puts off by a turn what it meets.
         """
         machine = self.client.world.machine
         period = self._timeout_us + machine.async_wait_late_us
-        return Polls(period, 3 * machine.async_turn_us + SLACK_US, lands_us)
+        soonest = min([max(0, link.fixed_us + link.extra_us) for link in links])
+        lands = max([link.most_us for link in links]) + machine.service_us
+        return Polls(period, 3 * machine.async_turn_us + SLACK_US, soonest, lands)
 
     def is_possible(self) -> bool:
         feed = self.client.feed

@@ -57,11 +57,11 @@ class Reading(Playing):
             else:
                 drawn += [(client.feed.costs_of(s.partition, purpose), what) for s in shares]
         spacing = 1.0 / flow.rate_at(self.since_us)
-        polls = self.polls(ways + client.world.machine.service_us)
+        polls = self.polls([client.link(broker) for broker in brokers])
         return Kind(flow, spacing, brokers, always + handled, tuple(drawn), handled, polls)
 
-    def polls(self, lands_us: int) -> Polls | None:
-        """How its poll() goes on while it waits for records that are under way so long."""
+    def polls(self, links: list[Any]) -> Polls | None:
+        """How its poll() goes on while it waits for records that come over these."""
         return None
 
     def turns_us(self) -> int:

@@ -106,3 +106,19 @@ horizon: 70s
     quiet, plain = play(scenario, seed=seed), play(scenario, seed=seed, plain=True)
     assert [repr(event) for event in plain.events] == [repr(event) for event in quiet.events]
     assert quiet.work < plain.work / 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rate", [40, 10])  # a record every 100 ms, or every fourth poll()
+def test_records_as_often_as_poll_is_over_are_skipped_as_any(rate: int) -> None:
+    text = f"""
+topics: {{orders: {{partitions: 4, rate: {rate}/s}}}}
+group: {{members: 2, handler: {{per_record: 1ms, commit: sync-batch}}}}
+script: [{{at: 60s, join: 1}}]
+replay: [consumer]
+horizon: 2m
+"""
+    scenario = story_of(text.encode(), "story.yaml").check().scenario("consumer")
+    quiet, plain = play(scenario), play(scenario, plain=True)
+    assert [repr(event) for event in plain.events] == [repr(event) for event in quiet.events]
+    assert quiet.work < plain.work / 20
