@@ -57,7 +57,7 @@ class Reading(Playing):
             else:
                 drawn += [(client.feed.costs_of(s.partition, purpose), what) for s in shares]
         spacing = 1.0 / flow.rate_at(self.since_us)
-        polls = self.polls([client.link(broker) for broker in brokers])
+        polls = self.polls([client.link(broker) for broker in sorted(brokers)])
         return Kind(flow, spacing, brokers, always + handled, tuple(drawn), handled, polls)
 
     def polls(self, links: list[Any]) -> Polls | None:
