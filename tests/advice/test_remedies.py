@@ -239,6 +239,7 @@ horizon: 10m
 """
 
 
+@pytest.mark.long
 def test_a_change_that_several_pauses_ask_for_is_played_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -40,6 +40,7 @@ STOCK = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", STOCK)
 def test_a_longer_horizon_breaks_nothing_that_was_kept_in_stock_stories(name: str) -> None:
     story = load_scenario(name)
@@ -223,6 +224,7 @@ LONG = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "why",
     [
@@ -247,12 +249,14 @@ def test_what_was_once_overturned_in_a_part_of_the_run_is_open_or_true(why: str)
         assert outcomes != ["pass", "fail"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(300_200, 300_206))
 def test_a_longer_horizon_breaks_nothing_that_was_kept_of_a_part_of_the_run(seed: int) -> None:
     story = story_of(random_story(seed).encode(), "s").check()
     hold(story.scenario(story.variants[0]), Random(seed), 3, "parts")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("factor", "cut", "later"),
     [(1.1, 307_827_793, 367_827_793), (1.1, 180_387_408, 190_387_408)],
@@ -275,6 +279,7 @@ def test_a_relative_limit_sways_with_what_it_is_relative_to(
     assert outcomes[0] == "inconclusive", outcomes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", each(range(320_009, 320_025)))
 def test_a_longer_horizon_breaks_no_fact_that_held(seed: int) -> None:
     story = story_of(random_story(seed).encode(), "s").check()

@@ -278,6 +278,7 @@ def test_a_comment_is_at_most_forty_lines_and_holds_no_html_of_the_files(tmp_pat
     assert any("<details>" in line for line in lines)
 
 
+@pytest.mark.long
 def test_json_and_the_page_tell_the_same_verdict(tmp_path: Path) -> None:
     new, page = write(tmp_path / "new.yaml"), tmp_path / "page.html"
     result = preview(new, "--json", "--html", str(page))

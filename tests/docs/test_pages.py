@@ -66,6 +66,7 @@ def played(page: Path, folder: Path, capsys: pytest.CaptureFixture[str], kind: s
             run(block)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "page",
     [

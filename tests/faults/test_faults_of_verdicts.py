@@ -128,6 +128,7 @@ GONE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", GONE)
 def test_a_window_kept_the_budget_of_what_was_gone_in_it(
     fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -151,6 +152,7 @@ def test_a_groups_first_settling_broke_an_expectation_of_no_rebalance(
     assert code == 0, told
 
 
+@pytest.mark.long
 def test_an_epoch_that_was_overtaken_lasted_until_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

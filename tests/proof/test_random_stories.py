@@ -19,6 +19,7 @@ from rebalsim.scenario.load import story_of
 from rebalsim.simulation import world
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "first",
     [
@@ -129,6 +130,7 @@ def each(faults: dict[str, int]) -> list[Any]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", each(BROKE))
 def test_what_a_random_story_once_broke_stays_mended(fault: str) -> None:
     broken = seeds.check_story((KEPT / f"{BROKE[fault]}.yaml").read_text())

@@ -111,6 +111,7 @@ def test_how_sure_it_is_over_seeds() -> None:
         assert tell_answer_first(replace(report, variants=sampled))[0].endswith(told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 def test_every_stock_story_has_an_answer_of_at_most_four_lines(path: Path) -> None:
     played = load_scenario(path)

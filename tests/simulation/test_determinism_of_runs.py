@@ -28,6 +28,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(60))
 def test_sleeping_through_quiet_times_changes_nothing(seed: int) -> None:
     scenario = random_world(seed)

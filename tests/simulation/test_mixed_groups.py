@@ -27,6 +27,7 @@ def test_no_invariant_is_broken_on_the_road(name: str) -> None:
     assert not analyse(played(name)).violations
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(STORIES[0], marks=pytest.mark.slow), pytest.param(STORIES[1])]
 )

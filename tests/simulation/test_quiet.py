@@ -30,6 +30,7 @@ SHORT = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "variant"), SHORT)
 def test_a_stock_story_comes_to_the_same_whether_quiet_time_is_skipped_or_not(
     name: str, variant: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from simulated_groups import Told, member, play_group, settled
 
 from rebalsim.trace import events as ev
@@ -122,6 +123,7 @@ def test_t5_static_restart_beyond_the_session() -> None:
     assert [at for at, _ in told.barriers(since=1)] == [57.004, 60.008]
 
 
+@pytest.mark.long
 def test_t6_max_poll_exceeded() -> None:
     told = play_group((M1, M2), settled(M1, M2), 340.0, deeds=((0.1, "hang", "M2", 330_000_000),))
     left = told.after(1, ev.LeaveSent, consumer="M2")
