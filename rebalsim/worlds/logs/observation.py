@@ -26,6 +26,7 @@ from rebalsim.worlds.logs.sources import Source
 from rebalsim.worlds.logs.stops import Stop, poll_limit_us, stops_of
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
 from rebalsim.worlds.logs.triggers import refine
+from rebalsim.worlds.logs.unheard import end_with_the_unheard
 from rebalsim.worlds.logs.voices import Voice, voices_of
 
 EARLY_US = 3_000_000
@@ -172,6 +173,7 @@ def _story(name: str, facts: Sequence[Fact], mine: list[Voice]) -> GroupStory:
     poll_us = poll_limit_us(mine)
     stops = [s for v in mine for s in stops_of(v, facts, rounds, poll_us)]
     pauses = pauses_of(mine, stops, rounds, by_id.get)
+    end_with_the_unheard(pauses, rounds, mine, facts)
     return GroupStory(name, rounds, mine, pauses, stops, [f for f in facts if f.group])
 
 

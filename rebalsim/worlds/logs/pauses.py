@@ -103,6 +103,7 @@ class _Book:
 
     def __init__(self) -> None:
         self.held: dict[int, dict[str, int]] = {}
+        self.had: set[tuple[int, str]] = set()  # and who ever held what
         self.open: dict[str, Pause] = {}
         self.done: list[Pause] = []
 
@@ -137,6 +138,7 @@ class _Book:
             for held in self.held.values():
                 held.pop(partition, None)
             self.held.setdefault(id(change.voice), {})[partition] = change.at_us
+            self.had.add((id(change.voice), partition))
             pause = self.open.pop(partition, None)
             if pause is not None:
                 pause.end_us, pause.to = change.at_us, change.voice
@@ -153,8 +155,23 @@ class _Book:
     def _given_up(self, change: _Change) -> None:
         mine = self.held.setdefault(id(change.voice), {})
         for partition in change.partitions:
-            if mine.pop(partition, None) is not None:
+            if mine.pop(partition, None) is not None or self._had_it_unheard(partition, change):
                 self._begin(partition, change, change.what, change.at_us)
+
+    def _had_it_unheard(self, partition: str, change: _Change) -> bool:
+        """It gives up what no line has given it: the first half of its log is missing. What another had
+        given up before was its meanwhile, and stands still no longer than until now.
+        """
+        had = (id(change.voice), partition)
+        if change.what != FactKind.REVOKED or had in self.had:
+            return False
+        if any(partition in held for held in self.held.values()):
+            return False
+        if (pause := self.open.pop(partition, None)) is not None:
+            pause.end_us, pause.to = change.at_us, change.voice
+            self.done.append(pause)
+        self.had.add(had)
+        return True
 
 
 def _attribute(pause: Pause, rounds: Sequence[Round], voice_of: VoiceOf) -> None:

@@ -18,6 +18,7 @@ from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.facts import CALLS, OF_EPOCHS, FactKind
 from rebalsim.worlds.logs.observation import GroupStory, observe
 from rebalsim.worlds.logs.sources import Source
+from rebalsim.worlds.logs.unheard_events import name_of, unheard_events
 from rebalsim.worlds.logs.voice_events import partition_of, voice_events
 from rebalsim.worlds.logs.voices import Voice
 
@@ -44,6 +45,7 @@ def trace_of(stories: Sequence[GroupStory]) -> Trace:
             stops = [s for s in story.stops if s.voice is voice]
             events += voice_events(voice, stops)
         events += coordinator_events(story)
+        events += unheard_events(story)
     if not events:
         names = ", ".join(s.name for s in stories)
         raise InputError(f"{names}: the logs tell its name and nothing that happened to it")
@@ -70,6 +72,10 @@ def _header(stories: Sequence[GroupStory], events: Sequence[TraceEvent], start: 
                 p = partition_of(name)
                 topics[p.topic] = max(topics.get(p.topic, 0), p.number + 1)
     facts = {v.name: facts_of(v) for v in sorted(voices, key=lambda v: v.name)}
+    for story in stories:
+        if any(p.to is None and p.end_us >= 0 for p in story.pauses):
+            name = name_of(story)
+            facts[name] = ConsumerFacts(group=story.name, process=name)
     protocols = dict.fromkeys(f.protocol for f in facts.values() if f.protocol)
     last = max([events[-1].at_us, *(v.facts[-1].at_us - start for v in voices if v.facts)])
     return TraceHeader(
