@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 from rebalsim.domain.connect import Connector, WorkerConfig
 from rebalsim.domain.consumer import Consumer
@@ -55,18 +56,21 @@ def connectors_of(scenario: Scenario) -> Iterator[Connector]:
 
 def restarts_of(scenario: Scenario) -> Iterator[tuple[str, float, int]]:
     """Whoever the script takes away and brings back: a worker's name, how long it is away on
-    average until it works again, and the line.
+    average until it works again, and the line. Who crashes and is away for longer than Kafka's own
+    delay is lost: nobody waits for that one.
     """
     workers = {c.name: c for c in workers_of(scenario)}
     for action in scenario.script:
         deed = action.deed
         if isinstance(deed, RollingBounce):
-            away = mean(deed.down) if deed.down is not None else 0.0
+            down, most = mean(deed.down) if deed.down is not None else 0.0, inf
         elif isinstance(deed, Crash) and deed.restart_after is not None:
-            away = mean(deed.restart_after)
+            down, most = mean(deed.restart_after), WorkerConfig().scheduled_rebalance_max_delay_us
         else:
             continue
-        for name in deed.consumers:
-            if name in workers:
-                yield name, away + mean(workers[name].life.start), action.line
-                break
+        name = next((name for name in deed.consumers if name in workers), None)
+        if name is None:
+            continue
+        away = down + mean(workers[name].life.start)
+        if away <= most:
+            yield name, away, action.line

@@ -1020,6 +1020,19 @@ CASES += [
     ),
     Case("connect-delay-under-restart", connect(script=(BOUNCE,), starts=35)),
     Case(
+        "connect-delay-under-restart",
+        connect(
+            script=(Crash(("w1",), restart_after=every(50)),),
+            scheduled_rebalance_max_delay_us=s(20),
+        ),
+        ("w1", "50.0 s", "20.0 s", "65s"),
+    ),
+    # nobody waits ten minutes for a node
+    Case(
+        "connect-delay-under-restart",
+        connect(script=(Crash(("w1",), restart_after=every(600)),)),
+    ),
+    Case(
         "connect-delay-over-budget",
         connect(script=(Crash(("w1",)),), budgets=NO_LONGER),
         ("10.0 s", "5 m", "1 m", "45s"),
