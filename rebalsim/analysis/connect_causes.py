@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from rebalsim.analysis.connect_phases import (
+    Window,
     coordinator_lost,
     delays_of,
     has_failed,
@@ -42,7 +43,7 @@ class ClusterCauses:
         self.workers = workers_of(header)
         self._turns: dict[str, list[tuple[int, bool]]] = {}  # worker → when it began and ended
         self._known: dict[Told, Told] = {}
-        self._delays: dict[str, list[tuple[int, int]]] = {}  # by group; empty: not looked for
+        self._delays: dict[str, list[Window]] = {}  # by group; empty: not looked for
         self._disturbed: dict[str, list[Disturbance]] = {}
         self.deeds: list[int] = []  # what the script did to connectors
         self.changes: list[tuple[int, str]] = []  # when which connector changed
@@ -89,7 +90,7 @@ class ClusterCauses:
             groups = frozenset(self.index.group_of[w] for w in self.workers)
             self._delays = delays_of(self.index, groups)
         windows = self._delays.get(self.index.group_of.get(worker, ""), [])
-        ended = [began for began, end in windows if 0 <= at_us - end <= SOON_US]
+        ended = [began for began, end, _ in windows if 0 <= at_us - end <= SOON_US]
         return ended[-1] if ended else -1
 
     def behind(self, kind: CauseKind, consumer: str, at_us: int) -> Told:

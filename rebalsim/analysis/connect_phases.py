@@ -7,7 +7,7 @@ three: the delay that lost work waits out on purpose, its stop, and its start.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ _KINDS = {
     PhaseKind.FETCH: PhaseKind.START,
 }
 OUT = Doing.NO_COORDINATOR
-Window = tuple[int, int]
+Window = tuple[int, int, int]  # when a delay began, when the wait ended, and when it was due
 
 
 def worker_groups(header: TraceHeader) -> frozenset[str]:
@@ -51,7 +51,7 @@ def workers_of(header: TraceHeader) -> frozenset[str]:
 
 def delays_of(index: Index, groups: frozenset[str]) -> dict[str, list[Window]]:
     """Per group of workers when lost work waited for its worker, from each round that says so to
-    its end or the next round.
+    its end or the next round; and when it was to end.
     """
     rounds: dict[str, dict[int, tuple[int, int]]] = {group: {} for group in sorted(groups)}
     for e in index.events if groups else ():
@@ -63,7 +63,7 @@ def delays_of(index: Index, groups: frozenset[str]) -> dict[str, list[Window]]:
         ordered = sorted(told.values())
         nexts = [at for at, _ in ordered[1:]] + [index.horizon_us]
         found[group] = [
-            (at, min(at + delay, following))
+            (at, min(at + delay, following), at + delay)
             for (at, delay), following in zip(ordered, nexts)
             if delay
         ]
@@ -95,7 +95,7 @@ def _delayed(cut: Cut, ended: int, delays: Sequence[Window], lost: str) -> list[
     found = []
     at = cut.at_us
     first = max(0, bisect_right(delays, at, key=lambda w: w[0]) - 1)
-    for begin, end in delays[first:]:
+    for begin, end, _ in delays[first:]:
         if begin >= ended:
             break
         if end <= at:
@@ -163,14 +163,14 @@ def _of_failed(index: Index, p: Pause) -> list[Cut]:
     return cuts
 
 
-def facts_of(p: Pause, cut: Cut, ended: int) -> Facts | None:
+def facts_of(p: Pause, cut: Cut, ended: int, delays: Sequence[Window]) -> Facts | None:
     """What is known of a phase that only tasks have; None of any other."""
     if cut.doing is Doing.FAILED:
         return Facts(cut.consumer, Doing.FAILED, cut.at_us, ended)
     if cut.doing is OUT:
         return Facts(cut.consumer, OUT, cut.at_us, ended)
     if cut.kind is PhaseKind.DELAY:
-        return Facts(cut.consumer, Doing.DELAYED, cut.at_us, ended, Timer.CONNECT_DELAY)
+        return _of_delay(p, cut, ended, delays)
     if cut.kind is PhaseKind.STOP:
         is_closing = p.why is PauseStart.CLOSED and cut.at_us == p.started_us
         return Facts(
@@ -179,3 +179,16 @@ def facts_of(p: Pause, cut: Cut, ended: int) -> Facts | None:
     if cut.kind is PhaseKind.START:
         return Facts(cut.consumer, Doing.STARTING, cut.at_us, ended)
     return None
+
+
+def _of_delay(p: Pause, cut: Cut, ended: int, delays: Sequence[Window]) -> Facts:
+    """A delay is not always waited out: whoever leads next knows nothing of it, and the observation
+    may end sooner.
+    """
+    place = bisect_left(delays, ended, key=lambda w: w[0])
+    due = delays[place - 1][2] if place else ended
+    told = Facts(cut.consumer, Doing.DELAYED, cut.at_us, ended, Timer.CONNECT_DELAY)
+    if due > ended:
+        told.left_us = due - ended
+        told.until_us = -1 if p.is_open and ended == p.ended_us else ended
+    return told

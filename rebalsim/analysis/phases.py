@@ -303,7 +303,10 @@ class Storyteller:
 
     def _facts(self, p: Pause, cut: Cut, ended: int) -> Told:
         kind, who, r = cut.kind, cut.consumer, cut.round
-        if p.group in self.of_workers and (own := facts_of(p, cut, ended)) is not None:
+        if (
+            p.group in self.of_workers
+            and (own := facts_of(p, cut, ended, self.delays[p.group])) is not None
+        ):
             return own, ()
         if kind in OF_ROUNDS and r is not None:
             return self._of_round(p, kind, r, cut.at_us, ended)

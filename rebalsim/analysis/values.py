@@ -53,6 +53,7 @@ class Facts:
     # again and again
     # detection that a session ended: when it began anew meanwhile, for the last time
     heard_us: int = -1
+    left_us: int = -1  # delay: how much of it was left, where something else ended the wait
 
 
 @dataclass(slots=True)

@@ -215,6 +215,7 @@ def _pause(p: Doc) -> Pause:
                 Timer(x["timer"]),
                 Trigger(x["trigger"]),
                 _or(x.get("heard_us")),
+                _or(x.get("left_us")),
             ),
             tuple(x["evidence"]),
         )

@@ -78,6 +78,7 @@ PHASE = _object(
     timer=TEXT,
     trigger=TEXT,
     heard_us=MAYBE_US,
+    left_us=MAYBE_US,
     evidence=EVIDENCE,
 )
 PAUSE = _object(

@@ -287,6 +287,7 @@ def _phase(phase: Phase) -> Json:
         "timer": f.timer,
         "trigger": f.trigger,
         "heard_us": _known(f.heard_us),
+        "left_us": _known(f.left_us),
         "evidence": list(phase.evidence),
     }
 

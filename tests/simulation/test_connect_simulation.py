@@ -12,6 +12,7 @@ import pytest
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.one_run import run_once
+from rebalsim.reports.phases.delay import CARD
 from rebalsim.scenario.load import load_scenario
 from rebalsim.trace.connect_events import TaskCancelled, TaskFailed, TaskStarting, WorkAssigned
 from rebalsim.trace.events import GenerationJoined, RequestSent, StopAsked
@@ -341,3 +342,25 @@ def test_a_sinks_tasks_may_speak_the_consumer_protocol(tmp_path: Path) -> None:
     assert {r.is_of_epochs for r in analysis.rounds_by_group["connect-snk"]} == {True}
     assert {r.is_of_epochs for r in analysis.rounds_by_group["connect"]} == {False}
     assert any(p.partition.topic == "orders" for p in analysis.pauses)
+
+
+def test_what_is_left_of_a_delay_is_told_where_it_is_not_waited_out(tmp_path: Path) -> None:
+    """Whoever leads next knows nothing of it; and the observation may end before it does."""
+    first = leader(played(tmp_path, "[]"))
+    lost = followers(tmp_path)[0]
+
+    def delays(script: str, delay: str) -> list[Any]:
+        analysis = played(tmp_path, script, delay=delay)
+        mine = [p for p in analysis.task_pauses if p.owner_before == lost]
+        return [x for p in mine for x in p.phases if x.kind is PhaseKind.DELAY]
+
+    gone = f"{{at: 1m, crash: {lost}}}"
+    waited = delays(f"[{gone}]", "1m")
+    assert waited and {x.facts.left_us for x in waited} == {-1}
+    cut = delays(f"[{gone}, {{at: 90s, leave: {first}}}]", "4m")
+    assert cut and {x.length_us + x.facts.left_us for x in cut} == {240_000_000}
+    assert all(x.facts.until_us == x.ended_us for x in cut)
+    (still,) = {x.facts.left_us for x in delays(f"[{gone}]", "10m")}
+    assert 300_000_000 < still < 320_000_000 and "(5 m " in CARD.tell(
+        delays(f"[{gone}]", "10m")[0].facts, lost
+    )

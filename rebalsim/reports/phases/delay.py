@@ -12,7 +12,13 @@ from rebalsim.words.times import say_duration
 
 
 def tell(f: Facts, who: str) -> str:
-    return f"waiting out scheduled.rebalance.max.delay.ms for {who}, on purpose{until(f, 'it was over')}"
+    told = f"waiting out scheduled.rebalance.max.delay.ms for {who}, on purpose"
+    if f.left_us <= 0:
+        return told + until(f, "it was over")
+    left = say_duration(f.left_us)
+    if f.until_us < 0:
+        return f"{told} ({left} of it left)"
+    return f"{told}{until(f, 'it was cut short')} ({left} of it left)"
 
 
 def hint(asked: Asked) -> str:
