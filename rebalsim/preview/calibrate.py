@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 
+from rebalsim.advice.trial import OutOfEvents, Purse, cost_of
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.metrics import Selection
@@ -26,6 +27,8 @@ from rebalsim.worlds.understood import Understood
 MOST_MEMBERS = 60  # with more, trying takes longer than an answer is waited for
 MOST_GROUPS = 3
 TOLD = 5
+EVENTS = 45_000  # of all trials together: two seconds
+AS_ASSUMED = "what is assumed"
 _NOTICED = 0.05  # a change by less than a twentieth moves nothing
 # What is looked at, and how much it weighs: lag follows the rate, which no pause does.
 _WEIGHTS = (
@@ -61,24 +64,41 @@ def calibrated(made: Understood, scenario_text: str) -> list[Moved]:
         story = story_of(scenario_text.encode(), "the imported scenario").check()
     except ProblemsError:
         return []
-    base = _figures(story)
+    ranges = list(_ranges(made, plays, story))
+    purse = Purse(EVENTS)
+    try:
+        base = _figures(story, purse)
+    except OutOfEvents:
+        return []
     found = []
-    for word, low, high, sets in _ranges(made, plays, story):
-        values = [f for one in sets if (f := _tried(story, one)) is not None]
+    for number, (word, low, high, sets) in enumerate(ranges):
+        share = Purse(purse.left // (len(ranges) - number))
+        purse.pay(share.left)
+        tried = [_tried(story, one, share) for one in sets]
+        purse.left += max(0, share.left)
+        values = [figures for figures in tried if figures is not None]
+        if len(tried) > 1:  # from the least to the most; what is too dear is not said to be tried
+            low, high = low if tried[0] else AS_ASSUMED, high if tried[-1] else AS_ASSUMED
         if values and (moved := _moved(word, low, high, base, values)) is not None:
             found.append(moved)
     return sorted(found, key=lambda m: (-m.weight, m.word))[:TOLD]
 
 
-def _tried(story: Story, sets: list[str]) -> dict[str, float] | None:
+def _tried(story: Story, sets: list[str], purse: Purse) -> dict[str, float] | None:
+    """What one value comes to; None where it makes no story, or one that is too dear to be played."""
     try:
-        return _figures(story.with_overrides(sets).check())
-    except ProblemsError:
+        return _figures(story.with_overrides(sets).check(), purse)
+    except (ProblemsError, OutOfEvents):
         return None
 
 
-def _figures(story: Story) -> dict[str, float]:
-    analysis: Analysis = run_once(story.scenario(story.variants[0])).analysis
+def _figures(story: Story, purse: Purse) -> dict[str, float]:
+    scenario = story.scenario(story.variants[0])
+    if purse.left <= 0:
+        raise OutOfEvents
+    with purse.bound():
+        analysis: Analysis = run_once(scenario).analysis
+    purse.pay(cost_of(scenario, analysis))
     since = Selection(from_us=(AFTER - 1) * 1_000_000)
     return {name: analysis.measure(name, since) or 0.0 for name, _ in _WEIGHTS}
 

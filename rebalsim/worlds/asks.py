@@ -201,7 +201,7 @@ def _of_consumer(consumer: Consumer, made: Understood) -> list[str]:
         ("replicas", consumer.replicas is None or consumer.replicas_left_out),
         ("members_per_pod", is_springs),
         ("partitions", not _partitions_told(consumer, made)),
-        ("rate", measured is None or measured.rate is None),
+        ("rate", reading.rate is None and (measured is None or measured.rate is None)),
         ("handler_time", not has_time),
         ("start_time", True),
         ("client_version", True),

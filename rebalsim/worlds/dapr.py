@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rebalsim.words.lists import listed
 from rebalsim.worlds import containers
 from rebalsim.worlds.clients import signs
 from rebalsim.worlds.clients.reading import Reading
-from rebalsim.worlds.kubernetes.workloads import Workload
+from rebalsim.worlds.kubernetes.workloads import Workload, workloads
 from rebalsim.worlds.text_tree import at, texts, word
 from rebalsim.worlds.understood import Consumer, Understood
 from rebalsim.worlds.values import Text, Tree, inferred, place
@@ -29,6 +32,20 @@ def consumer_of(
     made.maybe = [m for m in made.maybe if m[0] != workload.label]
     made.ignored = [i for i in made.ignored if not i.startswith(f"{workload.label}: ")]
     return containers.consumer_with(workload, reading)
+
+
+def leave_other_brokers(made: Understood, objects: Sequence[Tree]) -> None:
+    """An application beside Dapr that only its name calls a consumer reads by a component; where
+    those among the files are of other brokers, it is none of Kafka's.
+    """
+    kinds = [str(at(t, "spec", "type") or "") for t in objects if at(t, "kind") == "Component"]
+    buses = [kind for kind in kinds if kind.startswith(("pubsub.", "bindings."))]
+    if not buses or any(kind.endswith(".kafka") for kind in buses):
+        return
+    beside = {w.label for t in objects for w in workloads(t) if _app(w)}
+    for label, why in [m for m in made.maybe if m[0] in beside]:
+        made.maybe.remove((label, why))
+        made.ignore(label, f"it consumes by Dapr over {listed(sorted(set(buses)))}, not from Kafka")
 
 
 def _app(workload: Workload) -> Text | None:

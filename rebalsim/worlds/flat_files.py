@@ -109,24 +109,57 @@ def hocon(text: str, file: str) -> Flat:
                 found[listed[0]] = Text(",".join(listed[1]), file, number)
                 listed = None
             continue
-        while stripped.startswith("}"):
-            prefix = prefix[:-1]
-            stripped = stripped[1:].strip().lstrip(",").strip()
-        if not stripped or not (pair := _HOCON.match(stripped)):
-            continue
-        key = pair[1].strip('"')
-        rest = (pair[2] or pair[3] or "").strip()
-        path = Text(".".join([*prefix, key]), file, number)
-        if based := re.fullmatch(r"(\$\{[^}]+\})\s*\{", rest):  # `= ${shared} { more }`
-            _put_hocon(found, path, based[1], file, number)
-            rest = "{"
-        if rest == "{":
-            prefix.append(key)
-        elif rest.startswith("[") and "]" not in rest:
-            listed = path, _items(rest)
-        else:
-            _put_hocon(found, path, rest, file, number)
+        for piece in _pieces(stripped):
+            if piece == "}":
+                prefix = prefix[:-1]
+            elif pair := _HOCON.match(piece):
+                listed = _hocon_pair(found, prefix, pair, file, number)
     return _with_blocks(found)
+
+
+def _hocon_pair(
+    found: Flat, prefix: list[str], pair: re.Match[str], file: str, number: int
+) -> tuple[Text, list[str]] | None:
+    """What stands between two braces or commas: a block that opens, or a value; a list that the
+    line does not end is handed back.
+    """
+    key = pair[1].strip('"')
+    rest = (pair[2] or pair[3] or "").strip()
+    path = Text(".".join([*prefix, key]), file, number)
+    if based := re.fullmatch(r"(\$\{[^}]+\})\s*\{", rest):  # `= ${shared} { more }`
+        _put_hocon(found, path, based[1], file, number)
+        rest = "{"
+    if rest == "{":
+        prefix.append(key)
+    elif rest.startswith("[") and "]" not in rest:
+        return path, _items(rest)
+    else:
+        _put_hocon(found, path, rest, file, number)
+    return None
+
+
+_TOKEN = re.compile(r'"[^"]*"|\$\{[^}]*\}|[{},\[\]]|[^"${},\[\]]+|.')
+_NEXT_PAIR = re.compile(r"\s+(?=\w+\s*=>)")  # Logstash's pairs need no comma between them
+_JOINED = re.compile(r'(?:"[^"]*"|\$\{[^}]*\})+')  # `"orders-"${ENV}`
+
+
+def _pieces(line: str) -> list[str]:
+    """`a { b = 1, c { d = "e" } }` in parts: what opens a block, each pair, each closing brace. What
+    stands in quotes, in `${…}` or in a list is no mark.
+    """
+    made, depth = [""], 0
+    for token in _TOKEN.findall(line):
+        depth += (token == "[") - (token == "]")
+        is_mark = depth <= 0 and token in ("{", "}", ",")
+        if not is_mark:
+            made[-1] += token
+        elif token == "{":
+            made[-1] += token
+            made.append("")
+        else:
+            made += ["}", ""] if token == "}" else [""]
+    pairs = [pair for piece in made for pair in _NEXT_PAIR.split(piece)]
+    return [pair.strip() for pair in pairs if pair.strip()]
 
 
 _WHOLE = re.compile(r"\$\{\??([\w.\-]+)\}")
@@ -153,16 +186,14 @@ def _items(line: str) -> list[str]:
 
 
 def _put_hocon(found: Flat, path: Text, rest: str, file: str, number: int) -> None:
-    if rest.endswith("}") and not rest.startswith("${"):
-        rest = rest.rstrip("} ").rstrip()
     if rest.startswith("["):
         rest = ",".join(_items(rest))
     if optional := re.fullmatch(r"\$\{\?([^}]+)\}", rest):
         if path in found:
             return  # what was said before is the default of the variable
         rest = f"${{{optional[1]}}}"
-    if len(rest) > 1 and rest[0] == rest[-1] == '"':
-        rest = rest[1:-1]
+    if _JOINED.fullmatch(rest):
+        rest = rest.replace('"', "")
     _put(found, path, Text(rest, file, number))
 
 

@@ -100,6 +100,8 @@ def _one(found: Found, file: str, text: str) -> None:
 _NAME_VALUE = re.compile(r"(?m)^\s*(?:export\s+)?[A-Z_][A-Z0-9_]*=")
 _KEY_VALUE = re.compile(r"(?m)^[A-Za-z%][\w.%\-\"\[\]*]*\s*=")
 _COLON = re.compile(r"(?m)^\s*(?:- )?[\w\"'./\-]+\s*:(?:\s|$)")
+# A block that opens: at a line's end, or with a pair or a block inside; `{name}` is a gap.
+_OPENED = re.compile(r"(?m)^\s*[\w.\-]+\s*=?\s*\{\s*(?:$|[\w.\-\"]+\s*[={])")
 
 
 def _flat(text: str, file: str) -> Config | None:
@@ -108,8 +110,8 @@ def _flat(text: str, file: str) -> Config | None:
     if body.lstrip().startswith(("{", "[{")):
         return None
     pairs, colons = len(_KEY_VALUE.findall(body)), len(_COLON.findall(body))
-    braces = len(re.findall(r"(?m)^\s*[\w.\-]+\s*=?\s*\{\s*$", body))
-    inside = len(re.findall(r"(?m)^\s+[\w.\-\"]+\s*=\s*\S", body))
+    braces = len(_OPENED.findall(body))
+    inside = len(re.findall(r"(?m)(?:^\s+|[{,]\s*)[\w.\-\"]+\s*=\s*\S", body))
     if braces and (pairs or inside or "=>" in body) and pairs + braces >= colons - braces:
         return Config(file, _keys(flat_files.hocon(text, file)), "hocon")
     headed = re.search(r"(?m)^\[\[?[\w ./:\"-]+\]\]?\s*$", body)

@@ -233,7 +233,7 @@ def _topics(draft: Draft, made: Understood, plays: list[Play], more: list[str]) 
         draft.add(f"  {name_of(topic)}:")
         said = f"ASK: {asked.what}: {asked.how} · assumed {why}" if is_assumed else why
         draft.add(f"    partitions: {count}", said)
-        _rate(draft, made)
+        _rate(draft, made, topic)
 
 
 def partitions_of(made: Understood, topic: str) -> tuple[int, str, bool]:
@@ -256,11 +256,18 @@ def _assumed_partitions(made: Understood) -> tuple[int, str]:
     return count, f"because it is the brokers' num.partitions ({told.source})"
 
 
-def _rate(draft: Draft, made: Understood) -> None:
+def _rate(draft: Draft, made: Understood, topic: str) -> None:
     asked = QUESTIONS["rate"]
     if made.measured is not None and made.measured.rate:
         draft.add(f"    rate: {round(made.measured.rate, 2)}/s", "metrics: records-consumed-rate")
         return
+    for consumer in made.consumers:
+        told = consumer.reading.rate
+        if told is not None and consumer.topics.value in ([topic], topic):
+            draft.add(
+                f"    rate: {round(told.value, 2)}/s", f"{told.source}: inferred from its name"
+            )
+            return
     draft.add(f"    rate: {RATE}", f"ASK: {asked.what}: {asked.how} · assumed: {asked.why}")
 
 

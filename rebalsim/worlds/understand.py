@@ -197,6 +197,7 @@ def _of_objects(made: Understood, objects: list[Tree]) -> None:
             every = [w for t in objects for w in workloads(t)] if kind == "Component" else []
             joined = dapr.consumer_of(made, tree, reading, every) if every else None
             made.consumers.append(joined or client_of(reading, place_in(tree)))
+    dapr.leave_other_brokers(made, objects)
 
 
 def _of_config(made: Understood, config: Config, known: dict[str, str]) -> None:

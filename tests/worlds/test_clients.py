@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from reading import one, read
+from reading import deployment, one, read, told
+
+from rebalsim.worlds.to_scenario import to_scenario
 
 
 def test_properties_take_the_last_of_two_and_leave_comments_out() -> None:
@@ -447,3 +449,60 @@ def test_daprs_topics_are_subscribed_to_by_the_application() -> None:
     assert bus.topics.sure == "unknown" and bus.reading.unknown_keys == ["topics"]
     bound = one(c_yaml=component.replace("pubsub", "bindings"))
     assert bound.topics.value == ["carts"] and not bound.reading.unknown_keys
+
+
+def test_hocon_may_nest_its_braces_on_one_line() -> None:
+    consumer = one(
+        app_conf="""
+        akka.kafka.consumer { kafka-clients { group.id = "billing", session.timeout.ms = 20000 } }
+        shop.kafka { bootstrap.servers = "kafka-"${ENV}":9092,b:9092", topics { orders = "orders.v1" } }
+        """
+    )
+    assert consumer.group.value == "billing" and consumer.topics.value == ["orders.v1"]
+    assert consumer.settings["session.timeout.ms"].value == "20000"
+
+
+def test_a_gap_in_braces_is_no_block_of_hocon() -> None:
+    consumer = one(
+        c_properties="bootstrap.servers={brokers}\ngroup.id={group}\nmax.poll.records=5\n"
+    )
+    assert consumer.client.source != "HOCON is Java's and Scala's"
+    assert consumer.settings["max.poll.records"].value == "5"
+
+
+def test_logstashs_pairs_may_stand_on_one_line() -> None:
+    consumer = one(p_conf='input { kafka { topics => ["a", "b"] group_id => "g" } }\n')
+    assert consumer.topics.value == ["a", "b"] and consumer.group.value == "g"
+
+
+def test_micronauts_brokers_alone_are_a_producers_as_well() -> None:
+    brokers = """
+    micronaut: {application: {name: orders}}
+    kafka:
+      bootstrap: {servers: "kafka:9092"}
+    """
+    assert not read(application_yml=brokers).consumers
+    producing = f"{brokers}  producers: {{default: {{retries: 5}}}}\n"
+    assert not read(application_yml=producing).consumers
+    consuming = f"{brokers}  consumers: {{default: {{max-poll-records: 5}}}}\n"
+    assert one(application_yml=consuming).group.value == "orders"
+
+
+def test_javas_client_of_today_does_not_know_fetch_message_max_bytes() -> None:
+    java = one(c_properties="group.id=g\nfetch.message.max.bytes=1048576\nmax.poll.records=5\n")
+    assert java.reading.unknown_keys == ["fetch.message.max.bytes"]
+    assert "max.partition.fetch.bytes" not in java.settings
+    other = one(c_json='{"group.id": "g", "fetch.message.max.bytes": 1048576}')
+    assert other.settings["max.partition.fetch.bytes"].value == "1048576"
+
+
+def test_a_program_that_says_how_many_messages_come_is_not_asked() -> None:
+    env = "- {name: KAFKA_TOPIC, value: orders}\n- {name: MESSAGES_PER_MINUTE, value: '600'}\n"
+    made = told(deploy_yaml=deployment(env=env))
+    assert "rate" not in made["ask"] and "handler_time" in made["ask"]
+    consumer = one(deploy_yaml=deployment(env=env))
+    assert consumer.reading.rate is not None and consumer.reading.rate.sure == "inferred"
+    written = to_scenario(read(deploy_yaml=deployment(env=env)))
+    assert "rate: 10.0/s" in written and "inferred from its name" in written
+    bound = env.replace("MESSAGES_PER", "MAX_MESSAGES_PER")
+    assert "rate" in told(deploy_yaml=deployment(env=bound))["ask"]

@@ -204,3 +204,26 @@ def test_an_application_that_may_use_kafka_is_asked_for() -> None:
         """
     )
     assert not made.unread and made.maybe[0][0] == "Application/shop"
+
+
+def test_beside_daprs_components_of_other_brokers_a_name_makes_no_consumer() -> None:
+    """Only its name calls it a consumer; it reads from RabbitMQ, by the sidecar."""
+    workload = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: orders-consumer}
+spec:
+  template:
+    metadata: {annotations: {dapr.io/enabled: "true", dapr.io/app-id: orders}}
+    spec: {containers: [{name: app, image: shop/orders}]}
+---
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: {name: bus}
+spec: {type: KIND, version: v1}
+"""
+    other = read(a_yaml=workload.replace("KIND", "pubsub.rabbitmq"))
+    assert not other.maybe and not other.consumers
+    assert any("Dapr over pubsub.rabbitmq" in why for why in other.ignored)
+    state = read(a_yaml=workload.replace("KIND", "state.redis"))
+    assert [label for label, _ in state.maybe] == ["Deployment/orders-consumer"]

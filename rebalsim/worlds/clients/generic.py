@@ -62,6 +62,11 @@ _DELAY = re.compile(
     r"_?(ms|millis|s|sec|secs|seconds)?$",
     re.IGNORECASE,
 )
+# `MESSAGES_PER_SECOND`: so many come, unless the word before says that it is a bound.
+_RATE = re.compile(
+    r"(?:messages?|msgs?|records?|events?)_?per_?(s|sec|second|m|min|minute)$", re.IGNORECASE
+)
+_BOUNDS = frozenset(listed("max min limit throttle threshold least most target"))
 
 
 def read_generic(
@@ -73,6 +78,7 @@ def read_generic(
     homes = _homes(keys)
     for key, text in keys.items():
         _read_key(reading, key, text, known, homes)
+    _leave_old_names(reading, keys)
     if {"bootstrap.servers", "zookeeper.connect"} <= set(reading.settings):
         del reading.settings["zookeeper.connect"]  # who asks brokers does not look at it
         reading.unknown_keys.append("zookeeper.connect")
@@ -80,6 +86,23 @@ def read_generic(
     if reading.topics and reading.topics.known:
         reading.is_pattern = is_pattern(reading.topics.value)
     return reading
+
+
+# The consumer of before 0.9 had these; librdkafka still has the first, Java's client none.
+_OLD = "fetch.message.max.bytes"
+
+
+def _leave_old_names(reading: Reading, keys: Keys) -> None:
+    """What Java's client of today does not know is no setting of it, in a file that says Java by its
+    other names.
+    """
+    key = next((k for k in keys if k == _OLD), None)
+    is_javas = (
+        not set(kafka_names.LIBRDKAFKA) & set(keys) and "max.poll.records" in reading.settings
+    )
+    if key is not None and is_javas and "max.partition.fetch.bytes" not in keys:
+        del reading.settings["max.partition.fetch.bytes"]
+        reading.unknown_keys.append(str(key))
 
 
 def own_words(keys: Keys) -> frozenset[str]:
@@ -187,6 +210,10 @@ def _read_own(
     elif (delay := _DELAY.search(str(key))) and whole(said) is not None:
         each = 1 if (delay[1] or "").lower() in ("ms", "millis") else 1000
         reading.handler_ms = inferred((whole(said) or 0) * each, source)
+    elif (rate := _RATE.search(str(key))) and whole(said) and not _BOUNDS & set(pieces):
+        reading.rate = inferred(
+            (whole(said) or 0) / (60 if rate[1][0].lower() == "m" else 1), source
+        )
     elif name := _strange(key, pieces):
         reading.unknown_keys.append(name)
         if key.isupper() and said is not None and "." in name:

@@ -12,6 +12,9 @@ from rebalsim.worlds.values import Text, default, inferred, place, stated, unkno
 from rebalsim.worlds.words import squash
 
 _KEY = re.compile(r"(?i)kafka[._](consumers|streams)[._]([^._]+)[._](.+)$")
+# Brokers alone are a producer's as well, and what stands under `kafka.` for both tells no more.
+_CONSUMES = re.compile(r"(?i)kafka[._](consumers[._]|group|auto|session|heartbeat|max[._]poll)")
+_PRODUCES = re.compile(r"(?i)kafka[._]producers[._]")
 
 
 def is_micronaut(keys: Keys) -> bool:
@@ -35,7 +38,9 @@ def read_micronaut(keys: Keys, known: Mapping[str, str]) -> list[Reading]:
             common[Text(key[6:], key.file, key.line)] = text
     base = {**common, **parts.pop(("consumers", "default"), {})}
     made = [_part(kind, name, {**base, **own}, known) for (kind, name), own in parts.items()]
-    return made or [_part("consumers", "default", base, known, keys)]
+    if made or any(_CONSUMES.match(key) for key in keys):
+        return made or [_part("consumers", "default", base, known, keys)]
+    return [Reading(mentions_kafka=True, produces=any(_PRODUCES.match(key) for key in keys))]
 
 
 def _part(

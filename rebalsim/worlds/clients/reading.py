@@ -39,6 +39,7 @@ class Reading:
     hurts: list[Hurt] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     handler_ms: Value | None = None
+    rate: Value | None = None  # records a second, by a key of the program's own
     is_listener: bool = False  # Spring's: the files never tell how many there are
     has_many: bool = False  # several consumers by its nature
     is_pattern: bool = False  # topics by an expression
