@@ -69,7 +69,7 @@ def _unknown(analysis: Analysis, budget: Budget) -> str:
             "budget rebalances, or name a variant with the classic protocol"
         )
     why = (
-        "no records arrive here (give the topic a rate)"
+        "no records arrive here (give the topic a rate; of Kafka Streams none are told)"
         if metric.name.startswith(("lag", "record", "time_to_catch"))
         else "nothing of the kind happened"
     )

@@ -320,3 +320,17 @@ def test_tasks_that_a_thread_keeps_wait_while_it_closes_others() -> None:
     )
     assert not few
     assert many and max(pause.length_us for pause in many) > SECOND // 10
+
+
+def test_a_crash_repeats_what_was_handled_since_the_last_commit() -> None:
+    """Thirty seconds between commits by default, a tenth of a second under exactly-once, whose
+    aborted transactions count for nothing.
+    """
+    crash, config = "{at: 5m, crash: app-0}", "session.timeout.ms: 10s"
+    usual = run("topology: [orders]", crash, config).analysis
+    often = run("topology: [orders], config: {commit.interval.ms: 1s}", crash, config).analysis
+    exact = "topology: [orders], config: {processing.guarantee: exactly_once_v2}"
+    assert 0 < often.measure("duplicates") <= 230  # two tasks of a hundred records a second
+    assert 230 < usual.measure("duplicates") <= 6_030
+    assert run(exact, crash, config).analysis.measure("duplicates") == 0
+    assert run("topology: [orders]", BOUNCE, config).analysis.measure("duplicates") == 0

@@ -67,7 +67,8 @@ class AssignmentMade:
 class TaskChanged:
     """A task at an instance: created, restoring, restored, running, suspended, closed, lost;
     standby, recycled. `left` is what remains of its changelog, `how` its role; `first_us` is how
-    long after it began to run its first records come.
+    long after it began to run its first records come. One that is taken up tells how many of its
+    records were handled before, by whomever, and how many of these come again: (−1, 0) else.
     """
 
     at_us: int
@@ -78,6 +79,8 @@ class TaskChanged:
     left: int = 0
     how: str = ""
     first_us: int = 0
+    handled: float = -1.0
+    again: float = 0.0
 
 
 @dataclass(slots=True)

@@ -322,8 +322,23 @@ class Teller:
         for p in inputs:
             offset = int(self._come(p.topic).come(at_us))
             batch[p] = (offset, offset, -1)
+        if h.handled >= 0:
+            made += self._positions(h, name, inputs)
         made.append(ev.RecordsDelivered(at_us, name, batch))
         return made
+
+    def _positions(
+        self, h: TaskChanged, name: str, inputs: tuple[Partition, ...]
+    ) -> list[TraceEvent]:
+        """Where it begins to read each input: of several, each has its share of what was handled."""
+        come = {p: self._come(p.topic).come(h.at_us) for p in inputs}
+        total = sum(come.values())
+        found: list[TraceEvent] = []
+        for p in inputs:
+            share = come[p] / total if total else 0.0
+            handled, again = int(h.handled * share), int(h.again * share)
+            found.append(ev.PositionFound(h.at_us, name, p, handled - again, "committed", handled))
+        return found
 
     def _come(self, topic: str) -> Arrivals:
         """Into a partition of the topic."""

@@ -186,9 +186,13 @@ class ThreadCore:
         )
         self.instance.look_at_states()
 
-    def _tell_task(self, task: Task, what: str, first_us: int = 0) -> None:
+    def _tell_task(
+        self, task: Task, what: str, first_us: int = 0, handled: float = -1.0, again: float = 0.0
+    ) -> None:
         left = self.updater.left(task) if task.stateful and what in TELLS_WHAT_IS_LEFT else 0
         name = self.instance.name
         role = "active" if task.active else "standby"
         now, number = self._port.now, self.number
-        self._port.tell(TaskChanged(now, name, number, task.task, what, left, role, first_us))
+        self._port.tell(
+            TaskChanged(now, name, number, task.task, what, left, role, first_us, handled, again)
+        )

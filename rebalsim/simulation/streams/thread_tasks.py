@@ -85,12 +85,23 @@ class ThreadTasks(ThreadCommits):
         task.phase = Phase.RUNNING
         task.checkpoint = task.position
         first_us = self._first_records(fetches) + self._idle(task.task)
+        handled, again = self._begun_before(task)
         self._start(task, again=True)
         old = self.settings.restores_inside  # its log has no line for a task that begins to run
-        self._tell_task(task, "continued" if old else "running", first_us)
+        self._tell_task(task, "continued" if old else "running", first_us, handled, again)
         self.instance.runs(task.task, self.number, first_us)
         if old:
             self._sync_readiness()
+
+    def _begun_before(self, task: Task) -> tuple[float, float]:
+        """How many of its records were handled, and how many of these are handled again: those after
+        the last commit. What an aborted transaction had done does not count.
+        """
+        progress = self.instance.progresses.of(task.task)
+        handled = self.instance.progresses.handled(task.task, self._port.now)
+        if self.settings.exactly_once:
+            return progress.committed, 0.0
+        return handled, max(0.0, handled - progress.committed)
 
     def _fetches(self) -> int:
         """Partitions whose fetch is under way while tasks are taken up."""
