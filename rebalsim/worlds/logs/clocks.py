@@ -263,7 +263,8 @@ def _by_each_other(voices: Sequence[Voice], found: dict[int, Clock]) -> None:
             continue  # nothing is said of this clock
         near = not voice.stream.has_zone or not voice.stream.has_date
         zone = round(apart / ZONE_STEP_US) * ZONE_STEP_US if near else 0
-        skew = apart - zone
+        # a static member that comes back is given the generation that the others joined long before
+        skew = 0 if is_doubtful and voice.instance else apart - zone
         found[key] = Clock(zone + (skew if abs(skew) > 1_000_000 else 0), zone_us=zone)
         found[key].is_known = True
 

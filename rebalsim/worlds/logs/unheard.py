@@ -40,7 +40,7 @@ def end_with_the_unheard(
 
 def _unheard(voices: Sequence[Voice], coordinator: Sequence[Fact]) -> list[Span]:
     """From when to when the group had a member whose log tells nothing."""
-    heard = {i: v.facts[0].at_us for v in voices if v.facts for i in v.ids}
+    heard = {i: first for v in voices if (first := _first_us(v)) >= 0 for i in v.ids}
     since: dict[str, int] = {}
     found: list[Span] = []
     for f in coordinator:
@@ -51,3 +51,8 @@ def _unheard(voices: Sequence[Voice], coordinator: Sequence[Fact]) -> list[Span]
             found.append((since.pop(gone), min(f.at_us, heard.get(gone, f.at_us))))
     found += [(at, heard.get(member, 1 << 62)) for member, at in since.items()]
     return [(a, b) for a, b in found if b - a >= LATE_US]
+
+
+def _first_us(voice: Voice) -> int:
+    """The first that it says itself; −1 where it says nothing. That its process spoke says nothing of it."""
+    return next((f.at_us for f in voice.facts if f.what != FactKind.SPOKE), -1)

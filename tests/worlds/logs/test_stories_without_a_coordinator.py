@@ -55,3 +55,26 @@ def test_a_static_member_that_closes_does_not_leave() -> None:
         "session-timeout",
         f"consumer-g-1-{U}2",
     )
+
+
+def test_a_static_member_that_comes_back_sets_no_clock() -> None:
+    """It is given the generation that the others joined long before, at once: its host's clock is right."""
+
+    def static(ms: int, text: str) -> str:
+        return (
+            client(ms, text)
+            .replace("consumer-g-1", "consumer-g-i")
+            .replace("[Consumer ", "[Consumer instanceId=i, ")
+        )
+
+    first = [client(1_000, "(Re-)joining group"), joined(4_010, 1, 1)]
+    again = [
+        static(30_000, "(Re-)joining group"),
+        static(30_020, joined(30_020, 1, 2).partition("] ")[2].partition("] ")[2]),
+        static(30_030, "Adding newly assigned partitions: [t-1]"),
+    ]
+    found = observed(c1=first, twin=again)
+    assert found.clocks["twin.log"].ahead_us == 0
+    assert [
+        f.generation for v in found.groups["g"].voices for f in v.facts if f.generation > 0
+    ] == [1, 1]
