@@ -50,6 +50,7 @@ def command(
     It explains one night: `observe` tells the same logs without replaying them.
     """
     from rebalsim.advice.advise import DEFAULT_EVENTS
+    from rebalsim.incident.calm import render_calm
     from rebalsim.incident.investigate import investigate
     from rebalsim.incident.told import NO_GROUP, render
     from rebalsim.worlds.logs.anonymise import anonymised
@@ -64,7 +65,10 @@ def command(
     found = investigate(observed, DEFAULT_EVENTS if asked is None else asked)
     if scenario is not None:
         _write_scenario(scenario, found)
-    text = render(found) if observed.groups else f"{NO_GROUP}\n"
+    if found:
+        text = render(found)
+    else:
+        text = render_calm(observed.groups.values()) if observed.groups else f"{NO_GROUP}\n"
     if html is not None:
         _write_page(html, found, text, logs)
     click.echo(_as_json(found) if as_json else terminal.as_told(text), nl=as_json)
@@ -93,6 +97,7 @@ def _write_scenario(path: str, found: list[Any]) -> None:
 def _write_page(path: str, found: list[Any], text: str, logs: tuple[str, ...]) -> None:
     """The observed timeline, and the replay's beside it where there is one."""
     from dataclasses import replace
+    from html import escape
 
     from rebalsim.analysis import analyse
     from rebalsim.cli.sources import report_on
@@ -101,7 +106,7 @@ def _write_page(path: str, found: list[Any], text: str, logs: tuple[str, ...]) -
     from rebalsim.worlds.logs.to_trace import trace_of
 
     if not found:
-        write_text(path, f"<!doctype html><title>incident</title><p>{text}")
+        write_text(path, f"<!doctype html><title>incident</title><p>{escape(text)}")
         return
     trace = trace_of([found[0].story])
     notes = tuple(line for line in text.splitlines()[:2] if line)
