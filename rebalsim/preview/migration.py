@@ -129,8 +129,9 @@ def no_road(pairs: Pairs) -> tuple[str, ...]:
     """Streams applications whose protocol changes under instances that run: nobody takes both."""
     return tuple(
         f"{new.name}: no live road leads from group.protocol={before} to {after}: while members of "
-        "the one are in the group those of the other end (InconsistentGroupProtocolException) — "
-        "stop all instances, wait until the group is empty, and start the new ones"
+        f"the one are in the group those of the other end ({_ended_by(after)}), however often they "
+        "are started again — stop all instances, wait until the group is empty, and start the new "
+        "ones"
         for new, before, after in _protocols_of_streams(pairs)
         if _overlaps(new)
     )
@@ -141,10 +142,16 @@ def emptied_first(pairs: Pairs) -> tuple[str, ...]:
     return tuple(
         f"{new.name}: goes from group.protocol={before} to {after} through an empty group. "
         "close() leaves no classic group: instances that come before the last old session has run "
-        "out end (InconsistentGroupProtocolException), and in what is played nobody starts them again"
+        f"out end ({_ended_by(after)}), and come back only where somebody starts them again"
         for new, before, after in _protocols_of_streams(pairs)
         if not _overlaps(new) and before != "streams"
     )
+
+
+def _ended_by(after: str) -> str:
+    """What a group of the other protocol answers to those who come to it."""
+    is_new = after == "streams"
+    return "GroupIdNotFoundException" if is_new else "InconsistentGroupProtocolException"
 
 
 def _protocols_of_streams(pairs: Pairs) -> Iterator[tuple[Play, str, str]]:

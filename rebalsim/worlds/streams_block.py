@@ -9,7 +9,7 @@ from rebalsim.worlds.asks import QUESTIONS
 from rebalsim.worlds.groups import Play, name_of
 from rebalsim.worlds.words import milliseconds
 
-_PLAYED_OF_LIFE = ("start", "stop", "grace")
+_PLAYED_OF_LIFE = ("start", "stop", "grace", "preStop", "startupProbe", "restartPolicy")
 Lines = list[tuple[str, str]]
 _ASKED = QUESTIONS["stores"]
 _STORES = f"ASK: {_ASKED.what}: {_ASKED.how} · assumed: {_ASKED.assumed}"
@@ -39,7 +39,7 @@ def lines_of(play: Play) -> Lines:
         lines += [(f"    {key}: {text}", why) for key, text, why in own]
     kept, why = _volume(play)
     lines.append((f"  volume: {kept}", why))
-    lines += [("handler:", ""), (f"  per_record: {play.handler}", play.handler_why), ("life:", "")]
+    lines.append(("life:", ""))
     return lines + [(f"  {k}: {t}", why) for k, t, why in play.life() if k in _PLAYED_OF_LIFE]
 
 
