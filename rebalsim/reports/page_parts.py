@@ -93,7 +93,7 @@ def summary(report: Report) -> str:
 
 def _figure(line: Line, variant: int) -> str:
     """A variant's value; the least of its row is marked, and so is what was lost."""
-    value = text(line.texts[variant])
+    value = prose(line.texts[variant])
     if variant in line.best:
         return f'<span class="good">{value} {LEAST}</span>'
     is_loss = line.metric in LOSSES and line.values[variant]

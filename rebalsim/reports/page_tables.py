@@ -106,8 +106,8 @@ def _member(m: MemberLife, dead: Alarm | None) -> list[str]:
         text(m.consumer),
         text(m.instance_id or "-"),
         *map(str, counts),
-        say_duration(m.paused_us) if m.paused_us else "-",
-        text("; ".join(troubles)),
+        prose(say_duration(m.paused_us)) if m.paused_us else "-",
+        prose("; ".join(troubles)),
     ]
 
 
@@ -115,7 +115,7 @@ def settings(report: Report) -> str:
     """What members ran with, variant by variant, and what was dropped or refused of it."""
     told = [(v, _settings(v)) for v in report.variants]
     names = list(dict.fromkeys(name for _, found in told for name in found))
-    rows = [[text(name), *(text(found.get(name, "-")) for _, found in told)] for name in names]
+    rows = [[text(name), *(prose(found.get(name, "-")) for _, found in told)] for name in names]
     dropped = [note for note in notes_of(report) if is_of_a_setting(note)]
     items = "".join(f"<li>{prose(note)}</li>" for note in dropped)
     head = ["", *(text(v.title) for v in report.variants)]

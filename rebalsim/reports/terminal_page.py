@@ -9,7 +9,7 @@ from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of
 from rebalsim.reports.view import View
 
-_FIGURE = re.compile(r"(\d) (?=(?:µs|us|ms|s|m|h)\b)")
+_FIGURE = re.compile(r"(\d) (?=(?:µs|us|ms|s|m|h)\b|[%×])")
 _MINUTES = re.compile(r"(\d\u00a0[mh]) (\d+\u00a0[ms]\b)")
 
 

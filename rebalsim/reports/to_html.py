@@ -63,8 +63,8 @@ def render(report: Report) -> str:
         (
             f'<header class="top"><div><h1>{title}</h1><p '
             f'class="facts">{" · ".join(facts)}</p></div>'
-            f'<button id="theme" class="needs-script" hidden>Light / dark</button></header>{about}',
-            f"<main>{parts.lead(report)}{parts.alarms(report)}{parts.budgets(report)}",
+            f'<button id="theme" class="needs-script" hidden>Light / dark</button></header>',
+            f"<main>{parts.lead(report)}{parts.alarms(report)}{about}{parts.budgets(report)}",
             _timelines(report),
             '<section id="longest"><h2>What stood still '
             f"longest</h2>{parts.longest(report)}</section>",

@@ -290,7 +290,8 @@ def test_the_verdict_comes_first() -> None:
     )
     assert "❌ **1 of 2 budgets broken**" in told[3:8]
     kept_alone = to_markdown.render(Report("t", made.variants, budgets=(kept,))).split("\n")
-    assert kept_alone[2].startswith("- No variant breaks a budget.")
+    assert kept_alone[2].startswith("- Take eager: ")
+    assert kept_alone[2].endswith(" No budget is broken.")
     assert "✅ **all 1 budgets kept**" in kept_alone
     assert to_markdown.render(made).split("\n")[2].startswith("- Take eager: longest pause ")
 

@@ -22,6 +22,7 @@ from rebalsim.reports import page_data, to_html
 from rebalsim.reports.packed import BASE, DIGITS, pack
 from rebalsim.reports.page_data import KINDS, data_of, thinned
 from rebalsim.reports.report import BudgetResult, Report
+from rebalsim.reports.terminal_page import glue
 
 
 def data(page: str) -> dict[str, Any]:
@@ -348,3 +349,13 @@ def test_a_number_and_its_unit_stay_on_one_line() -> None:
     page = to_html.render(story("scale-out"))
     prose = page[page.index('<section id="longest">') : page.index('<section id="summary">')]
     assert not re.search(r"\d (ms|s|m)\b", prose), re.findall(r".{20}\d (?:ms|s|m)\b", prose)[:3]
+
+
+def test_the_answer_stands_before_what_the_story_is_about() -> None:
+    report = replace(story("scale-out"), description="What it is about.")
+    page = to_html.render(report)
+    assert page.index("</h1>") < page.index('class="lead"') < page.index("What it is about.")
+
+
+def test_a_figure_and_its_sign_stay_on_one_line() -> None:
+    assert glue("1.5 % of 12 × and 5 m 3 s") == "1.5\u00a0% of 12\u00a0× and 5\u00a0m\u00a03\u00a0s"

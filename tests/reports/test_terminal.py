@@ -161,7 +161,7 @@ def test_what_is_held_against_each_other_is_the_middle_of_the_seeds_that_is_show
         ).split()
     )
     assert "longest pause 9.00 s 1.00 s *" in text
-    assert "Take cooperative: longest pause 1.00 s, eager 9.00 s." in text
+    assert "Take cooperative: longest pause 1.00 s (eager 9.00 s)." in text
 
 
 def test_hostile_names_neither_move_the_cursor_nor_break_lines() -> None:
