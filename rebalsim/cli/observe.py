@@ -78,10 +78,18 @@ def command(
 
         return on_a_fleet(logs, out, master, follow, options.get("html"))
     if follow:
-        from rebalsim.cli.observe_follow import follow_logs
-
-        return follow_logs(logs, group)
+        return _follow(logs, group, zone)
     return _observe(logs, (group, zone), pauses, anonymise, options)
+
+
+def _follow(logs: tuple[str, ...], group: str, zone: str) -> int:
+    from rebalsim.cli.observe_follow import follow_input, follow_logs
+
+    if logs == ("-",):
+        return follow_input(sys.stdin.buffer, group, zone)
+    if "-" in logs:
+        raise click.UsageError("--follow takes files and folders, or - alone.")
+    return follow_logs(logs, group, zone)
 
 
 def _observe(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,44 @@ def test_follow_tells_each_rebalance_once(
     lines = capsys.readouterr().out.splitlines()
     assert lines
     assert len(lines) == len(set(lines))
+
+
+def test_standard_input_is_told_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first rebalance is told while the pipe is still open, and once."""
+    from rebalsim.cli import observe_follow
+
+    told: list[str] = []
+    has_told = threading.Event()
+
+    def hear(line: str) -> None:
+        told.append(line)
+        has_told.set()
+
+    monkeypatch.setattr(observe_follow, "EVERY_S", 0.05)
+    monkeypatch.setattr(observe_follow.click, "echo", hear)
+    text = gzip.decompress((LOGS / "c0.1.log.gz").read_bytes())
+    read_end, write_end = os.pipe()
+    early: list[str] = []
+
+    def write() -> None:
+        with os.fdopen(write_end, "wb") as pipe:
+            pipe.write(text)
+            pipe.flush()
+            has_told.wait(20)
+            early.extend(told)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with os.fdopen(read_end, "rb") as pipe:
+        assert observe_follow.follow_input(pipe, "") == 0
+    writer.join()
+    assert "generation 1" in early[0]
+    assert len(told) == len(set(told))
+
+
+def test_files_and_standard_input_are_not_followed_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "--follow takes files and folders, or - alone." in said(
+        capsys, "-", str(LOGS), "--follow", code=2
+    )
