@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from rebalsim.advice.case import Case, away_us, nice_above
+from rebalsim.advice.case import Case, away_us, both, nice_above
 from rebalsim.domain.connect import EAGER
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.instants import SECOND
@@ -37,24 +37,39 @@ def propose(case: Case) -> Iterator[Patch | None]:
 def _of_tasks(case: Case, worker: Consumer) -> Iterator[Patch | None]:
     assert worker.worker is not None
     now = worker.worker.scheduled_rebalance_max_delay_us
+    over = _over_restarts(case)
     if any(case.in_pause(PhaseKind.DELAY, PhaseKind.FOLLOW_UP, PhaseKind.NOTICE)):
-        restarts = sorted({us for us in map(partial(away_us, case), case.people) if us})
-        for us in dict.fromkeys((*restarts[:1], *restarts[-1:])):
-            yield _delay(now, nice_above(us * 1.1))
+        for us in over:
+            yield _delay(now, us)
     if any(case.in_pause(PhaseKind.DELAY)):
+        # one that a restart outlasts has its tasks move twice, and is what lint warns of
+        least = min((us for us in over if us <= now), default=0)
         for us in SHORT_US:
-            if us < now:
+            if least <= us < now:
                 yield _delay(now, us)
 
 
-def _incremental(case: Case, worker: Consumer) -> Iterator[Patch]:
-    """Under eager each round stops every task, and empties every sink's group."""
+def _over_restarts(case: Case) -> tuple[int, ...]:
+    """Delays a little longer than the shortest and the longest restart of this run."""
+    restarts = sorted({us for us in map(partial(away_us, case), case.people) if us})
+    found = (nice_above(us * 1.1) for us in (*restarts[:1], *restarts[-1:]))
+    return tuple(dict.fromkeys(found))
+
+
+def _incremental(case: Case, worker: Consumer) -> Iterator[Patch | None]:
+    """Under eager each round stops every task, and empties every sink's group. Incremental rounds
+    do not, but lost work waits: so also with a delay that fits the restarts.
+    """
     assert worker.worker is not None
     if worker.worker.connect_protocol == EAGER and len(case.story.variants) == 1:
-        yield Patch(
+        sessioned = Patch(
             (Turn("connect.protocol", EAGER, "sessioned"),),
             (("connect.config.connect.protocol", "sessioned"),),
         )
+        yield sessioned
+        now = worker.worker.scheduled_rebalance_max_delay_us
+        for us in (0, *_over_restarts(case)[:1]):
+            yield both(sessioned, _delay(now, us))
 
 
 def _delay(now: int, us: int) -> Patch | None:
