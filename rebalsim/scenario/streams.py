@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.consumer import AssignorCost, Consumer, Handler, Listener, State
+from rebalsim.domain.instants import MINUTE
 from rebalsim.domain.scenario import Cluster, Topic
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.kinds import Written, build, merge
@@ -21,6 +22,7 @@ from rebalsim.scenario.variants import Variant
 from rebalsim.words.nearest import or_nearest
 
 MAX_TASKS = 50_000
+MOST_TRANSACTION_US = 15 * MINUTE  # the brokers' transaction.max.timeout.ms
 
 
 class Asked(Protocol):
@@ -260,6 +262,8 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
             "Kafka Streams does not speak the consumer protocol — write group.protocol: streams "
             "under streams: config:, or leave it out",
         )
+    if config.is_exactly_once:
+        _check_transactions(asked, written, config)
     if config.uses_streams_protocol:
         _check_static(asked, consumers)
         _check_bounds(asked, written, config)
@@ -281,6 +285,24 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
                         else "."
                     )
                 ] = None
+
+
+def _check_transactions(asked: Asked, written: Written, config: StreamsConfig) -> None:
+    """What neither Kafka Streams nor the brokers accept of transactions."""
+    limit_us = config.transaction_timeout_us
+    if config.commits_every_us > limit_us:
+        asked.out.add(
+            _place(written, "commit.interval.ms"),
+            f"Transaction timeout {say_us(limit_us)} was set lower than streams commit interval "
+            f"{say_us(config.commits_every_us)}: each transaction would time out, and Kafka Streams "
+            "does not start — write a shorter commit.interval.ms, or a longer transaction.timeout.ms",
+        )
+    if limit_us > MOST_TRANSACTION_US:
+        asked.out.add(
+            _place(written, "transaction.timeout.ms"),
+            f"transaction.timeout.ms {say_us(limit_us)} is refused: the brokers' "
+            f"transaction.max.timeout.ms is {say_us(MOST_TRANSACTION_US)} — write at most that",
+        )
 
 
 def _check_bounds(asked: Asked, written: Written, config: StreamsConfig) -> None:

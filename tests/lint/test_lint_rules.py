@@ -1098,7 +1098,7 @@ CASES += [
     Case(
         "streams-standbys-without-instance",
         streams(num_standby_replicas=3),
-        ("3 standbys", "num.standby.replicas: 2"),
+        ("3 standbys", "Unable to assign 1 of 3 standby tasks", "num.standby.replicas: 2"),
     ),
     Case("streams-standbys-without-instance", streams(num_standby_replicas=2)),
     Case("streams-threads-without-task", streams(num_stream_threads=5), ("15 threads", "12 tasks")),

@@ -198,3 +198,22 @@ def test_a_streams_group_has_what_its_brokers_have_unless_it_says_otherwise() ->
 def test_brokers_outside_their_own_bounds_do_not_start(brokers: str) -> None:
     told = problems_of(cluster_story(brokers))
     assert told.count("a broker would not start") == 1 and "refused" not in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("commit.interval.ms: 30s", "Transaction timeout 10s was set lower than streams commit"),
+        ("transaction.timeout.ms: 20m", "transaction.max.timeout.ms is 15m"),
+    ],
+)
+def test_transactions_that_kafka_refuses(settings: str, said: str) -> None:
+    text = f"""
+topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+group:
+  members: 3
+  streams: {{config: {{processing.guarantee: exactly_once_v2, {settings}}}}}
+horizon: 5m
+"""
+    assert said in problems_of(text)
+    assert said not in problems_of(text.replace("exactly_once_v2", "at_least_once"))

@@ -29,7 +29,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         wanted, instances = app.config.standbys, len(members)
         if instances and wanted >= instances:
             yield Finding(
-                f"{wanted} standbys of each task find no place on {instances} instances — write "
+                f"{wanted} standbys of each task find no place on {instances} instances (Kafka logs "
+                f"“Unable to assign {wanted - instances + 1} of {wanted} standby tasks”) — write "
                 f"{app.config.standbys_key}: {instances - 1}",
                 place(group),
                 fix=((f"streams.config.{app.config.standbys_key}", str(instances - 1)),),
