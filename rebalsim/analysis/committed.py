@@ -27,8 +27,10 @@ NEVER = -1
 
 def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[Partition, int]:
     """Each partition's committed offset; partitions without one are left out. `handled` is how
-    far a partition had been handled by an instant.
+    far a partition had been handled by an instant. Of stream threads neither is told.
     """
+    if any(f.group == group and f.is_of_streams for f in a.header.consumers.values()):
+        return {}
     members = {m.consumer: m for m in a.members}
     positions: dict[Partition, list[ev.PositionFound]] = {}
     for e in a.trace.events:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streams_applications import SECOND, application, longest, scenario_in
 
+from rebalsim.analysis.committed import committed_at
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
@@ -334,3 +335,9 @@ def test_a_crash_repeats_what_was_handled_since_the_last_commit() -> None:
     assert 230 < usual.measure("duplicates") <= 6_030
     assert run(exact, crash, config).analysis.measure("duplicates") == 0
     assert run("topology: [orders]", BOUNCE, config).analysis.measure("duplicates") == 0
+
+
+def test_no_committed_offset_is_made_up_for_stream_threads() -> None:
+    """Threads commit on their own clocks, which no trace tells."""
+    done = run("topology: [orders]", "{at: 5m, crash: app-0}", "session.timeout.ms: 10s")
+    assert committed_at(done.analysis, "group", 360 * SECOND, lambda p, at_us: None) == {}
