@@ -152,7 +152,7 @@ class Committing(Playing):
                 return
             engine.at(tick[0] + 2 * latency, client.rank + ANSWERED, client.answered, call)
         client.calls[call.number] = call
-        client.mind_expiry(call)
+        client.watch_expiry(call)
 
     def _read_at(self, lands_us: int, sent_us: int) -> int:
         """When an answer that comes at this instant is read."""

@@ -105,7 +105,7 @@ def beat_up_to(client: Any, at_us: int) -> None:
             return
         engine.at(sent + 2 * latency, client.rank + ANSWERED, client.answered, call)
     beats.flying = client.calls[call.number] = call
-    client.mind_expiry(call)
+    client.watch_expiry(call)
 
 
 class AsyncReading(Reading):

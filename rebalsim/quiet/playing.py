@@ -28,7 +28,7 @@ class Playing:
         return self.wakes_us >= NEVER
 
     @property
-    def is_mindful(self) -> bool:
+    def wakes_in_time(self) -> bool:
         """Does it wake before anything of it reaches the coordinator? Then that may be as busy as
         it likes meanwhile.
         """

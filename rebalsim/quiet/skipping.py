@@ -202,7 +202,7 @@ class Skip:
 
     __slots__ = ("_client", "_standing", "_timeline")
 
-    is_mindful = False  # what reaches the coordinator meanwhile is made up for
+    wakes_in_time = False  # what reaches the coordinator meanwhile is made up for
 
     def __init__(self, client: Any, standing: Standing, timeline: Timeline | None) -> None:
         self._client = client

@@ -20,7 +20,7 @@ from rebalsim.domain.script import BrokerUpgrade
 from rebalsim.simulation.broker import Broker
 from rebalsim.simulation.coordinator import rules_of
 from rebalsim.simulation.engine import SCRIPT
-from rebalsim.simulation.nearby import find_replicas, lose_replica
+from rebalsim.simulation.follower_fetching import find_replicas, lose_replica
 from rebalsim.trace.events import BrokerChanged
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Brokers:
 
     def reads_from(self, partition: Partition, rack: str) -> int:
         """The replica that shall serve a client of this rack: a follower nearby where the
-        brokers' selector minds racks (nearby.py).
+        brokers' selector minds racks (follower_fetching.py).
         """
         leader = self.leaders[partition]
         if self.follows_racks and rack and self.racks.get(leader) != rack:

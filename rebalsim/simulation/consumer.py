@@ -111,13 +111,13 @@ class Consumer(Handling):
             if self.is_called_away():
                 return 0
             if feed.is_behind and feed.buffer:
-                feed.mind_lag()
+                feed.look_whether_caught_up()
             records = feed.collect() if feed.buffer else 0
             feed.send()
             if records:
                 return records
             if feed.is_behind:
-                feed.mind_lag()
+                feed.look_whether_caught_up()
             now = engine.now
             if now >= self.deadline_us:
                 self.read()

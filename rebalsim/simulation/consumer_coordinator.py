@@ -216,12 +216,12 @@ class ConsumerCoordinator(Coordinator):
         """What the group itself writes holds up every answer, beats' too: nobody sleeps meanwhile."""
         super()._write(effect, now, is_quiet)
         if effect.number and not is_quiet:
-            self.rouse()
+            self.wake_sleepers()
 
     def topics_changed(self) -> None:
         """The brokers' topics are others now: the next heartbeat of anybody sees it."""
         self._images += 1
-        self.rouse()
+        self.wake_sleepers()
         self._carry_out(
             either_group.metadata_changed(
                 self.either, image_of(self.world, self._images), self.engine.now

@@ -174,11 +174,11 @@ class Coordinator:
             self._take_next(call, self.engine.now)
             return
         if _is_news(call.request) and (self.is_calm or not _concerns_itself(call.request)):
-            self.rouse()
+            self.wake_sleepers()
         self._asker = call.consumer
         self.waiting[call.number] = call
         if call.api == "OffsetFetch":
-            self._mind_owners(call.request.partitions)
+            self._wake_owners(call.request.partitions)
         self._carry_out(self._step(call, self.engine.now), call.is_quiet)
 
     def _turn_away(self, call: Call) -> None:
@@ -309,7 +309,7 @@ class Coordinator:
         later.
         """
         now = self.engine.now
-        self.rouse(is_mindful_too=True)
+        self.wake_sleepers(all_of_them=True)
         self._let_go(now)
         self.is_up = False
         self.broker = broker
@@ -380,20 +380,20 @@ class Coordinator:
             before, self.calm = self.calm, calm
             self.world.pack_events()
             if before != RESTLESS:
-                self.rouse()
+                self.wake_sleepers()
 
-    def rouse(self, *, is_mindful_too: bool = False) -> None:
+    def wake_sleepers(self, *, all_of_them: bool = False) -> None:
         """News for everybody: members that sleep through their beats must mind them from now on.
         Those that wake before their next one do anyway.
         """
         for consumer in self.world.members_of(self.name):
-            minds = consumer.skipped is not None and consumer.skipped.is_mindful
-            if consumer.is_alive and (is_mindful_too or not minds):
+            wakes_in_time = consumer.skipped is not None and consumer.skipped.wakes_in_time
+            if consumer.is_alive and (all_of_them or not wakes_in_time):
                 consumer.touch()
 
     def committed(self, partitions: tuple[Partition, ...]) -> dict[Partition, int]:
         """What somebody outside sees of the group's offsets, as a lag exporter or a scaler does."""
-        self._mind_owners(partitions)
+        self._wake_owners(partitions)
         offsets = self._offsets()
         return {p: offsets[p] for p in partitions if p in offsets}
 
@@ -401,7 +401,7 @@ class Coordinator:
         found: dict[Partition, int] = self.group.offsets
         return found
 
-    def _mind_owners(self, partitions: tuple[Partition, ...]) -> None:
+    def _wake_owners(self, partitions: tuple[Partition, ...]) -> None:
         """Somebody asks for positions: who sleeps through commits of these must have told them."""
         for consumer in self.world.progress.readers(self.name, partitions):
             if not consumer.feed.shares.keys().isdisjoint(partitions):
@@ -419,7 +419,7 @@ class Coordinator:
         ):
             call.response = OffsetCommitResponse(Error.UNKNOWN_TOPIC_OR_PARTITION)
         if effect.waits and self.silent_writers and self._may_wait_for_others(call, effect):
-            self._mind_writers()
+            self._wake_writers()
         if effect.waits and self._is_written_us > now and not call.is_quiet:
             at = self._is_written_us
             if at > now + self._patience_us:
@@ -436,7 +436,7 @@ class Coordinator:
         has_written = call.api == "OffsetCommit" and effect.response.error is Error.NONE
         return not (has_written or call.is_quiet or self.engine.is_apart)
 
-    def _mind_writers(self) -> None:
+    def _wake_writers(self) -> None:
         """Somebody waits for the log: who may be writing to it unheard must have told it."""
         for consumer in list(self.silent_writers.values()):
             if consumer.skipped is not None and consumer.skipped.may_be_writing():
@@ -579,7 +579,7 @@ class Coordinator:
 
     def _run_out(self, key: str) -> None:
         if self.is_up:
-            self.rouse()
+            self.wake_sleepers()
             self._carry_out(self._fire(key, self.engine.now))
 
     def _forget(self, timer: Timer) -> None:
@@ -612,7 +612,7 @@ class Coordinator:
                 told[key] = value
         kind = note.kind
         if kind == "MemberRemoved" or (kind == "MemberAdded" and facts["how"] == "replacement"):
-            self.rouse()  # whoever still goes by that id shall hear of it
+            self.wake_sleepers()  # whoever still goes by that id shall hear of it
         if kind != "Fenced":
             told["group"] = self.name
         self.world.tell(EVENT_CLASSES[kind](at_us=now, **told))

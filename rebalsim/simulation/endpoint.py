@@ -60,14 +60,14 @@ class Endpoint(Process):
         if call.api == "FindCoordinator":
             asked = self.link(self.world.bootstrap)
             asked.up(call, self.world.receive, queued_us(self, asked))
-            self.mind_expiry(call)
+            self.watch_expiry(call)
             return
         link, host = self.coordinator_link, self.host
         if link is None or host is None:
             self.inbox.append((call, DISCONNECTED))
             return
         link.up(call, host.receive, self.work_us() if call.api in REBALANCES else 0)
-        self.mind_expiry(call)
+        self.watch_expiry(call)
 
     def work_us(self) -> int:
         """What a request of a rebalance takes to be made and taken apart."""
@@ -174,7 +174,7 @@ class Endpoint(Process):
         for number in [number for number, call in self.calls.items() if call.api in apis]:
             del self.calls[number]
 
-    def mind_expiry(self, call: Call) -> None:
+    def watch_expiry(self, call: Call) -> None:
         """When this one has waited too long."""
         if self.expiry is None:
             self.expiry = Alarm(self.engine, self.rank + APP, self._expire)
@@ -205,9 +205,9 @@ class Endpoint(Process):
                 if self.calls.pop(call.number, None) is not None:
                     self.inbox.append((call, DISCONNECTED))
             self._incoming()
-        self.mind_expiries()
+        self.watch_expiries()
 
-    def mind_expiries(self) -> None:
+    def watch_expiries(self) -> None:
         """When the next of all requests under way has waited too long."""
         waiting = self._unanswered()
         if waiting and self.expiry is not None:

@@ -134,7 +134,7 @@ class Feed(Fetching):
 
     # ------------------------------------------------------------------------------ caught up again
 
-    def mind_lag(self) -> None:
+    def look_whether_caught_up(self) -> None:
         """Where all that had lain behind is handed over now: told."""
         if not keeps_up(self):
             return

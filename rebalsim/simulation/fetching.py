@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
+from rebalsim.simulation.bytes_across_racks import tell_bytes
 from rebalsim.simulation.engine import APP, ARRIVES, NEVER, RECORDS
+from rebalsim.simulation.follower_fetching import end_leases, go_elsewhere, sent_elsewhere
 from rebalsim.simulation.lag import mark
-from rebalsim.simulation.nearby import go_elsewhere, mind_leases, sent_elsewhere
-from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.shares import FETCHING, VALIDATING, Fetch, Fetched, Share
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Fetching:
         if self.is_suspended:
             return 0
         if self.config.client_rack:
-            mind_leases(self)
+            end_leases(self)
         wanted: dict[int, list[Share]] = {}
         for share in self.shares.values():
             if share.state == FETCHING and share.broker not in self.flying and share.broker >= 0:

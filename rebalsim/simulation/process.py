@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.pods import LEAST_GRACE_US
+from rebalsim.simulation.bytes_across_racks import tell_bytes
 from rebalsim.simulation.engine import APP, FIRST, NEVER, RANKS, SCRIPT, Alarm, Signal
 from rebalsim.simulation.lag import mark
-from rebalsim.simulation.lines import Lines
+from rebalsim.simulation.link_trouble import Lines
 from rebalsim.simulation.metadata import Metadata
 from rebalsim.simulation.network import Call, Link
-from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Stream
 from rebalsim.trace.events import (
     ConsumerExited,
@@ -281,9 +281,9 @@ class Process:
             self.heartbeat.bell.clock.ring()
         if goes_on:
             self.nudge.give()
-        self.mind_expiries()  # what had come meanwhile was read before
+        self.watch_expiries()  # what had come meanwhile was read before
 
-    def mind_expiries(self) -> None:
+    def watch_expiries(self) -> None:
         """Requests that waited too long for an answer are given up."""
         raise NotImplementedError
 

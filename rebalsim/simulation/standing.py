@@ -497,7 +497,7 @@ def _expect(consumer: Inside, call: Call) -> None:
     if call.api == "OffsetCommit":
         consumer.commits.under_way += 1
     consumer.calls[call.number] = call
-    consumer.mind_expiry(call)
+    consumer.watch_expiry(call)
 
 
 __all__ = ["ANSWERED", "APP", "ARRIVES", "BEAT", "NEVER", "Flight", "Sent", "Since", "Standing"]

@@ -28,6 +28,7 @@ from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorResponse
 from rebalsim.simulation.arrivals import lay_out, share_of, steps_ahead
 from rebalsim.simulation.brokers import Brokers
+from rebalsim.simulation.bytes_across_racks import tell_bytes
 from rebalsim.simulation.clients import client_of, clusters_of, coordinator_of, is_client_of
 from rebalsim.simulation.consumer import Consumer
 from rebalsim.simulation.coordinator import Coordinator
@@ -41,7 +42,6 @@ from rebalsim.simulation.network import DISCONNECTED, Call, Link, connect
 from rebalsim.simulation.poisons import Poisons
 from rebalsim.simulation.process import Process
 from rebalsim.simulation.progress import Progress
-from rebalsim.simulation.racks import tell_bytes
 from rebalsim.simulation.randomness import Randomness
 from rebalsim.simulation.script import Script
 from rebalsim.simulation.settled import begun, with_lead

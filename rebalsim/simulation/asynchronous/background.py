@@ -207,7 +207,7 @@ class Background:
         self.bell.give()
         if self._has_turned:
             self._has_turned = False
-            self.consumer.heed()
+            self.consumer.notice_background()
 
     def _take_events(self) -> None:
         """What the application asked for, as far as its time has come."""

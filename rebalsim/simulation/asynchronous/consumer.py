@@ -293,7 +293,7 @@ class AsyncConsumer(Consumer):
             records = self._collect()
             if not records:
                 if self.feed.is_behind and not self.woken and not self.heartbeat.told:
-                    self._mind_lag()
+                    self._look_whether_caught_up()
                 if self.quiet is not None and self.quiet.lets_keep_up(self):
                     yield from self._keep_up()
                     if self.has_polled:
@@ -393,13 +393,13 @@ class AsyncConsumer(Consumer):
             event.is_fresh = False
         return int(self.feed.collect())
 
-    def _mind_lag(self) -> None:
+    def _look_whether_caught_up(self) -> None:
         if (
             self.member.state is ClientState.STABLE
             and self.member.is_reconciled
             and not self.looks_not_before_us > self.engine.now
         ):
-            self.feed.mind_lag()
+            self.feed.look_whether_caught_up()
 
     # ------------------------------------------------------------------------ waiting within poll()
 
@@ -493,7 +493,7 @@ class AsyncConsumer(Consumer):
 
     # ------------------------------------------------------------------------------ the two threads
 
-    def heed(self) -> None:
+    def notice_background(self) -> None:
         """The end of a turn of the background thread: the application notices what it can notice
         where it waits.
         """

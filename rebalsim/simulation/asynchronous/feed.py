@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.feed import FETCHING, Feed, Fetch, Share
-from rebalsim.simulation.nearby import go_elsewhere, mind_leases
+from rebalsim.simulation.follower_fetching import end_leases, go_elsewhere
 from rebalsim.simulation.shares import Fetched
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class AsyncFeed(Feed):
     def send(self) -> int:
         """As every consumer's, of what may be fetched."""
         if self.config.client_rack:
-            mind_leases(self)
+            end_leases(self)
         wanted: dict[int, list[Share]] = {}
         mine: list[Any] = list(self.shares.values())
         for share in mine:
@@ -151,7 +151,7 @@ class AsyncFeed(Feed):
                 self.buffer.remove(entry)
         return super().collect()
 
-    def mind_lag(self) -> None:
+    def look_whether_caught_up(self) -> None:
         """Only when nothing is on its way out or in, and whatever is in flight asks for
         everything.
         """
@@ -161,4 +161,4 @@ class AsyncFeed(Feed):
                 return
             asked[share.broker] = asked.get(share.broker, 0) - 1
         if not any(asked[broker] for broker in self.flying):
-            super().mind_lag()
+            super().look_whether_caught_up()

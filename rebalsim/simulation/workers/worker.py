@@ -21,7 +21,7 @@ from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, RANKS, SCRIPT
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.workers.exactly_once import ExactlyOncePort
-from rebalsim.simulation.workers.lines import WorkerLines
+from rebalsim.simulation.workers.link_trouble import WorkerLines
 from rebalsim.simulation.workers.nothing import NoConsumer, NoFeed, NoMetadata
 from rebalsim.simulation.workers.sink_task import SinkTask
 from rebalsim.simulation.workers.thread import WorkerThread

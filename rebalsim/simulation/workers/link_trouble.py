@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.domain.draws import Draw
-from rebalsim.simulation.lines import Lines
+from rebalsim.simulation.link_trouble import Lines
 from rebalsim.trace.events import LinkCut, LinkHealed
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.simulation.racks import tell_bytes
+from rebalsim.simulation.bytes_across_racks import tell_bytes
 from rebalsim.simulation.shares import Fetch, Share
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def go_elsewhere(feed: FeedInside, fetch: Fetch) -> None:
             share.leased_us = now
 
 
-def mind_leases(feed: FeedInside) -> None:
+def end_leases(feed: FeedInside) -> None:
     """Where a follower's time is over, the leader is asked again."""
     leaders, now = feed.consumer.world.brokers.leaders, feed.engine.now
     for share in feed.shares.values():
