@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -17,6 +17,7 @@ from typing import IO
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.files import stream_in, stream_of
 from rebalsim.outside.rule import strange
+from rebalsim.words.lists import plural
 
 CHUNK = 1 << 20
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
@@ -46,6 +47,7 @@ class Source:
     stream: IO[bytes] | None = None
     notes: list[str] = field(default_factory=list)
     raw: IO[bytes] | None = None  # what is beneath a decompressor
+    cut: int = 0  # lines that were too long
     is_unreadable: bool = False  # nothing came of it, for the reason that its notes tell
 
     def lines(self) -> Iterator[str]:
@@ -68,7 +70,7 @@ class Source:
             return
         has_come = False
         try:
-            for chunk in _chunks(opened):
+            for chunk in _chunks(opened, self._count_cut):
                 has_come = True
                 yield chunk
         except Exception as e:
@@ -79,9 +81,17 @@ class Source:
             end = "read as far as it goes" if has_come else "nothing of it could be read"
             self.notes.append(f"{self.name}: is cut or damaged ({e}); {end}")
         finally:
+            if self.cut:
+                lines = plural(self.cut, "line")
+                self.notes.append(
+                    f"{self.name}: {lines} of more than {LONGEST >> 20} MB; what is beyond was left out"
+                )
             opened.close()
             if self.raw is not None:
                 self.raw.close()
+
+    def _count_cut(self) -> None:
+        self.cut += 1
 
     def _raw(self) -> io.BufferedReader:
         if self.stream is not None:
@@ -118,8 +128,8 @@ def _zstd(raw: IO[bytes], name: str) -> IO[bytes]:
     return io.BufferedReader(reader)
 
 
-def _chunks(opened: IO[bytes]) -> Iterator[list[str]]:
-    """Text with whatever is no UTF-8 replaced; a line without an end is cut."""
+def _chunks(opened: IO[bytes], count_cut: Callable[[], None]) -> Iterator[list[str]]:
+    """Text with whatever is no UTF-8 replaced; a line without an end is cut, and that is counted."""
     rest, skips = b"", False
     while raw := opened.read1(CHUNK) if hasattr(opened, "read1") else opened.read(CHUNK):
         end = raw.rfind(b"\n")
@@ -127,6 +137,7 @@ def _chunks(opened: IO[bytes]) -> Iterator[list[str]]:
             rest += raw
             if len(rest) > LONGEST:
                 if not skips:
+                    count_cut()
                     yield [rest[:LONGEST].decode("utf-8", "replace")]
                 rest, skips = b"", True
             continue

@@ -113,3 +113,12 @@ def test_where_nothing_reads_zstd_the_error_says_what_would(
     with pytest.raises(InputError, match=r"pip install 'rebalsim\[zstd\]'.*zstd -d") as raised:
         observed(path)
     assert "\n" not in str(raised.value)
+
+
+def test_lines_without_an_end_are_cut_and_told(tmp_path: Path) -> None:
+    """The line after each is read as it is."""
+    path = tmp_path / "c1.log"
+    path.write_bytes(b"x" * 3_000_000 + b"\n" + TEXT + b"y" * 5_000_000 + b"\n" + LINES[0].encode())
+    found = observed(path)
+    assert [what for what, _ in calls(found)] == ["assigned", "revoked"]
+    assert "c1.log: 2 lines of more than 1 MB; what is beyond was left out" in found.notes
