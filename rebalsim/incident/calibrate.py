@@ -14,8 +14,14 @@ from rebalsim.incident.disturbance import last_us
 from rebalsim.incident.lives import Life, lives_of
 from rebalsim.incident.replay import Held, hold
 from rebalsim.incident.took import waits_us
+from rebalsim.words.lists import plural
 from rebalsim.worlds.logs.facts import CALLS, FactKind
-from rebalsim.worlds.logs.measured import Measured, beats_apart_ms, measure
+from rebalsim.worlds.logs.measured import (
+    RECORDS_A_SECOND,
+    Measured,
+    beats_apart_ms,
+    measure,
+)
 from rebalsim.worlds.logs.observation import GroupStory
 from rebalsim.worlds.logs.stops import Stop, StopKind
 
@@ -152,11 +158,19 @@ def _call(measured: Measured, what: FactKind) -> str:
 
 def _told(measured: Measured) -> list[str]:
     """What was measured, and is nobody's setting."""
-    return [
+    lines = [
         f"# {why.format(drawn(measured, name))}: {count} samples"
         for name, why in TOLD
         if (count := len(measured.samples.get(name, ())))
     ]
+    if rates := measured.samples.get(RECORDS_A_SECOND):
+        middle, low = measured.at(RECORDS_A_SECOND, 0.5), min(rates)
+        spread = f" ({low:,} the slowest)" if low < middle else ""
+        lines.append(
+            f"# it restored {middle:,} records a second{spread}: {plural(len(rates), 'sample')}; times a "
+            "record's bytes that is `restore`"
+        )
+    return lines
 
 
 def drawn(measured: Measured, name: str) -> str:

@@ -79,3 +79,24 @@ def test_the_command_writes_what_it_measured(
     assert code_of(["calibrate", str(DEPLOY), "--out", str(out)]) == 0
     assert "calibrated:" in out.read_text(encoding="utf-8")
     assert "written" in capsys.readouterr().err
+
+
+def test_how_fast_stores_were_restored_is_measured_in_records(tmp_path: Path) -> None:
+    """All changelogs of one restoration together; without their records only its time is told."""
+    u = "576da3a1-e5fd-420c-9a03-505dabad0781"
+    name = f"app-{u}-StreamThread-1"
+    lines = [
+        f"[Consumer clientId={name}-consumer, groupId=app] (Re-)joining group",
+        *(
+            f"state-updater [app-{u}-StateUpdater-1] Finished restoring changelog app-s-changelog-{n} "
+            f"to store s with a total number of {records} records"
+            for n, records in ((0, 30_000), (1, 20_000))
+        ),
+        f"stream-thread [{name}] Restoration took 2500 ms for all active tasks [0_0, 0_1]",
+        f"stream-thread [{name}] Restoration took 40 ms for all active tasks [0_2]",
+    ]
+    told = [f"[2026-01-05 10:00:0{n},000] INFO {line} (x.Y)" for n, line in enumerate(lines)]
+    (tmp_path / "app.log").write_text("\n".join(told))
+    text = overlay(calibrated(tmp_path))
+    assert "Kafka Streams restored for 2500ms before a thread ran again: 2 samples" in text
+    assert "# it restored 20,000 records a second: 1 sample; times a record's bytes" in text

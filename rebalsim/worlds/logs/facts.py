@@ -33,6 +33,7 @@ class FactKind(StrEnum):
     CALLBACK_TOOK = "callback-took"
     POSITIONED = "positioned"  # it can fetch a partition
     RESTORED = "restored"
+    CHANGELOG = "changelog"  # one store is restored; the amount is its records
     COMMIT_REFUSED = "commit-refused"
     POLL_EXPIRED = "poll-expired"
     BACK = "back"  # it polls again after that

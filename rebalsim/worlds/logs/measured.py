@@ -17,6 +17,7 @@ from rebalsim.worlds.logs.voices import Voice
 NOTICEABLE_US = 100_000
 USUAL_MS = 3_000  # every classic client's heartbeat interval by default
 ACKNOWLEDGED = ("ACKNOWLEDGING>STABLE", "JOINING>STABLE")
+RECORDS_A_SECOND = "restored records a second"  # what is no time
 ONE_ANSWER_US = 300_000  # calls that are nearer to each other come from one heartbeat's answer
 
 
@@ -118,10 +119,16 @@ def _batches(found: Measured, voice: Voice) -> None:
 
 
 def _restorations(found: Measured, facts: Sequence[Fact]) -> None:
-    """What Kafka Streams says that restoring its stores took."""
+    """What Kafka Streams says that restoring its stores took, and how many records a second that was."""
+    records = 0
     for f in facts:
-        if f.what == FactKind.RESTORED:
+        if f.what == FactKind.CHANGELOG:
+            records += f.amount
+        elif f.what == FactKind.RESTORED:
             found.add("restore", f.amount * 1_000)
+            if records and f.amount > 0:
+                found.add(RECORDS_A_SECOND, records * 1_000 // f.amount)
+            records = 0
 
 
 def _cuts(found: Measured, facts: Sequence[Fact]) -> None:

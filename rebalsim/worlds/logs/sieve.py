@@ -89,7 +89,7 @@ SELDOM = {
     "kafka-python": _OF_PYTHON,
     "aiokafka": _OF_PYTHON,
     "sarama": ("ubscription to ", "client/coordinator", "new client", "Closing Client", " map["),
-    "Streams": ("stream-",),
+    "Streams": ("stream-", "Finished restoring changelog "),
     "Spring": ("Consumer stopped", "topping container"),
     "franz-go": ("balanced; plan: ",),
 }

@@ -16,6 +16,7 @@ U = "576da3a1-e5fd-420c-9a03-505dabad0781"
 M = f"c1-{U}"
 LOG4J = "[2025-11-18 15:40:07,559] INFO "
 THREAD = f"stream-thread [app-{U}-StreamThread-1] "
+UPDATER = f"state-updater [app-{U}-StateUpdater-1] "
 LEADER = f"stream-thread [app-{U}-StreamThread-1-consumer] "
 CONSUMER = f"app-{U}-StreamThread-1-consumer"
 WORKER = "[Worker clientId=connect-h:1, groupId=g] "
@@ -74,6 +75,14 @@ STREAMS: list[tuple[str, Proved]] = [
             ("Closed clean", "closed"),
         )
     ),
+    *(
+        (
+            whose + "Finished restoring changelog app-s-changelog-1 to store s with a total number "
+            "of 5 records",
+            [{"what": "changelog", "amount": 5, "client": CONSUMER}],
+        )
+        for whose in (THREAD, UPDATER)
+    ),
     (
         THREAD + "Restoration took 120 ms for all active tasks [0_1]",
         [{"what": "restored", "amount": 120, "client": CONSUMER}],
@@ -86,9 +95,6 @@ STREAMS: list[tuple[str, Proved]] = [
     *nothing(
         THREAD + "Handle new assignment with:",
         THREAD + "at state RUNNING: partitions [t-0, t-1] lost due to missed rebalance.",
-        THREAD
-        + "Finished restoring changelog app-s-changelog-1 to store s with a total number of 5 "
-        "records",
         LEADER + "2 client nodes and 4 consumers participating in this rebalance:",
         LEADER + f"Assignment of tasks to nodes: {U}=[activeTasks: ([0_0]) standbyTasks: ([])]",
         LEADER + f"Client {U} per-consumer assignment:",

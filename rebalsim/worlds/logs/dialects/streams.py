@@ -10,7 +10,7 @@ import re
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 
-_PREFIX = re.compile(r"stream-(client|thread) \[([^\]]{1,300})\] ")
+_PREFIX = re.compile(r"(stream-client|stream-thread|state-updater) \[([^\]]{1,300})\] ")
 _STATE = re.compile(r"State transition from (\w{1,40}) to (\w{1,40})")
 _TOOK = re.compile(r"partitions? (?:revocation|lost) took (\d{1,9}) ms")
 _TASK = re.compile(
@@ -22,6 +22,9 @@ _OF_TASKS = {
     "Suspended from": "suspended",
     "Closed": "closed",
 }
+_CHANGELOG = re.compile(
+    r"Finished restoring changelog \S{1,300} to store \S{1,300} with a total number of (\d{1,15}) "
+)
 _RESTORED = re.compile(r"Restoration took (\d{1,9}) ms for all active tasks")
 
 
@@ -31,7 +34,8 @@ def read(record: Record) -> Facts | None:
     if prefix is None:
         return None
     at, message = record.at_us, record.text[prefix.end() :]
-    client = f"{prefix[2]}-consumer" if prefix[1] == "thread" else ""
+    thread = prefix[2].replace("-StateUpdater-", "-StreamThread-")  # which restores for it
+    client = f"{thread}-consumer" if prefix[1] != "stream-client" else ""
     if (found := _STATE.match(message)) is not None:
         why = f"{found[1]}>{found[2]}"
         return (Fact(at, FactKind.STREAMS_STATE, client=client, why=why, other=prefix[2]),)
@@ -39,6 +43,8 @@ def read(record: Record) -> Facts | None:
         return (Fact(at, FactKind.CALLBACK_TOOK, client=client, amount=int(found[1])),)
     if (found := _RESTORED.match(message)) is not None:
         return (Fact(at, FactKind.RESTORED, client=client, amount=int(found[1])),)
+    if (found := _CHANGELOG.match(message)) is not None:
+        return (Fact(at, FactKind.CHANGELOG, client=client, amount=int(found[1])),)
     if (found := _TASK.match(message)) is not None:
         return (Fact(at, FactKind.TASK, client=client, why=_OF_TASKS[found[2]], other=found[1]),)
     if "Detected that the thread is being fenced" in message:
@@ -46,4 +52,6 @@ def read(record: Record) -> Facts | None:
     return ()
 
 
-DIALECT = Dialect("Streams", ("stream-thread [", "stream-client ["), read, order=25)
+DIALECT = Dialect(
+    "Streams", ("stream-thread [", "stream-client [", "state-updater ["), read, order=25
+)
