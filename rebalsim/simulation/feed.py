@@ -34,13 +34,14 @@ class Feed(Fetching):
             entry = self.buffer[0]
             share, first, count = entry.share, entry.first, entry.count
             taken = min(count, left)
+            has_room = count < left or (count == left and len(self.buffer) == 1)
             if share.partition in poisons:
                 taken = self._until_it_throws(share, first, taken)
             left -= taken
-            if first == share.offset and (share.is_new or count > left or share.is_waiting):
+            if first == share.offset and (share.is_new or not has_room or share.is_waiting):
                 mark(self.consumer, (share,))
                 share.is_waiting = False
-                if count > left:
+                if not has_room:
                     self._mark_waiting(share)
             batch.append((share, first, taken))
             share.offset = first + taken
@@ -86,8 +87,8 @@ class Feed(Fetching):
             share.offset = share.fetched = offset
 
     def _mark_waiting(self, served: Share) -> None:
-        """All records of this batch are of one partition, and more of them lie there: the others
-        of its owner fall behind from now on.
+        """This partition's records fill the batch, and more lie there: the others of its owner fall
+        behind from now on.
         """
         waiting = [
             share for share in self.shares.values() if share is not served and not share.is_waiting
