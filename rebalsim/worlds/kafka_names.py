@@ -120,6 +120,7 @@ ALIASES = {
     "group.rebalance.strategy": "partition.assignment.strategy",
     "group.rebalance.strategies": "partition.assignment.strategy",
     "rebalance.strategy": "partition.assignment.strategy",
+    "balance.strategy": "partition.assignment.strategy",
     "assignment.strategy": "partition.assignment.strategy",
     "partition.assignment.strategies": "partition.assignment.strategy",
     "num.threads": "num.stream.threads",

@@ -506,3 +506,47 @@ def test_a_program_that_says_how_many_messages_come_is_not_asked() -> None:
     assert "rate: 10.0/s" in written and "inferred from its name" in written
     bound = env.replace("MESSAGES_PER", "MAX_MESSAGES_PER")
     assert "rate" in told(deploy_yaml=deployment(env=bound))["ask"]
+
+
+def test_a_service_called_produce_consumes_nothing() -> None:
+    services = "services:\n" + "".join(
+        f"  {name}:\n    build: ./{name}\n    environment: {{KAFKA_BROKERS: 'k:9092', {more}}}\n"
+        for name, more in (
+            ("produce", "KAFKA_TOPIC: clicks"),
+            ("consume", "KAFKA_TOPIC: clicks, KAFKA_CONSUMER_GROUP_ID: counters"),
+        )
+    )
+    assert one(compose_yml=services).workload == "service/consume"
+
+
+def test_logs_of_errors_are_a_topic_like_others() -> None:
+    own = '"EventLogsTopic": "events", "ErrorLogsTopic": "errors", "ErrorTopic": "dead"'
+    consumer = one(a_json=f'{{"Kafka": {{"ConsumerGroup": "writers", {own}}}}}')
+    assert sorted(consumer.topics.value) == ["errors", "events"]
+
+
+def test_telegraf_says_offset_for_where_it_begins() -> None:
+    consumer = one(
+        telegraf_conf="""
+        [[inputs.kafka_consumer]]
+          brokers = ["kafka:9092"]
+          topics = ["telegraf"]
+          consumer_group = "metrics"
+          offset = "oldest"
+        """
+    )
+    assert consumer.settings["auto.offset.reset"].value == "earliest"
+
+
+def test_group_alone_beside_brokers_and_a_topic_is_the_consumers() -> None:
+    workload = deployment(env="- {name: TOPIC, value: t}\n- {name: BROKERS, value: 'k:9092'}\n")
+    alone = workload.replace("KAFKA_GROUP_ID", "GROUP")
+    assert (one(d_yaml=alone).group.value, one(d_yaml=alone).group.sure) == (
+        "orders-group",
+        "stated",
+    )
+    both = deployment(
+        env="- {name: TOPIC, value: t}\n- {name: BROKERS, value: 'k:9092'}\n"
+        "- {name: GROUP, value: admins}\n"
+    )
+    assert one(d_yaml=both).group.value == "orders-group"

@@ -227,7 +227,14 @@ def _filebeat(tree: Tree, known: Known) -> Iterator[Reading]:
 
 def _telegraf(tree: Tree, known: Known) -> Iterator[Reading]:
     for own in rows(at(tree, "inputs", "kafka_consumer")):
-        yield _started(TELEGRAF, own, known)
+        named = {Text(_OF_TELEGRAF.get(k, k), k.file, k.line): v for k, v in table(own).items()}
+        yield _started(TELEGRAF, named, known)
+
+
+# What Telegraf calls what Kafka's client has under another name.
+_OF_TELEGRAF = {
+    "offset": "auto.offset.reset",
+}
 
 
 def _datahub(tree: Tree, known: Known) -> Iterator[Reading]:

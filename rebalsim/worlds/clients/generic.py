@@ -76,7 +76,11 @@ def read_generic(
     reading = Reading()
     mine = own_words(keys) if own is None else own
     homes = _homes(keys)
+    is_alone = _tells_brokers_and_topic(keys)
     for key, text in keys.items():
+        if is_alone and words(key) == ["group"]:
+            reading.put("group.id", read_setting("group.id", text, known, place(key) or str(key)))
+            continue
         _read_key(reading, key, text, known, homes)
     _leave_old_names(reading, keys)
     if {"bootstrap.servers", "zookeeper.connect"} <= set(reading.settings):
@@ -109,6 +113,13 @@ def own_words(keys: Keys) -> frozenset[str]:
     """The words that a program puts before its keys: first words that several keys share."""
     first = Counter(w[0] for k in keys if len(w := words(k)) > 1)
     return frozenset(w for w, n in first.items() if n > 1)
+
+
+def _tells_brokers_and_topic(keys: Keys) -> bool:
+    """Beside `BROKERS` and `TOPIC`, `GROUP` alone is the consumer's, unless another key says it."""
+    names = {found[0] for key in keys if (found := kafka_names.known(key))}
+    has_topic = any(words(key) in (["topic"], ["topics"]) for key in keys)
+    return has_topic and "bootstrap.servers" in names and "group.id" not in names
 
 
 _CORE = ("group.id", "bootstrap.servers")

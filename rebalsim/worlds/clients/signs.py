@@ -73,7 +73,7 @@ BROKER_IMAGES = re.compile(
     r"strimzi/kafka|wurstmeister/kafka|bitnami(legacy)?/kafka|apache/kafka(-native)?)(:|@|$)"
 )
 PRODUCERS = re.compile(
-    r"(?i)(^|[-_/])(producer|publisher|generator|loadgen|load-?generator|simulator|emitter)s?"
+    r"(?i)(^|[-_/])(producer?|publish(?:er)?|generator|loadgen|load-?generator|simulator|emitter)s?"
     r"($|[-_:/])|(^|/)(fluent-?bit|fluentd|filebeat|promtail|cadvisor)(:|@|$)"
 )
 CONSUMERS = re.compile(r"(?i)consumer|worker|listener|subscriber|sink|ingest")

@@ -80,12 +80,18 @@ def _rank(key: str, own: frozenset[str]) -> int | None:
             return None
         rest = words(key)
         return None if set(rest) & (_WRITTEN | _OF_A_TOPIC) else 2
-    rest = pieces[:-1]
+    rest = _without_logs_of_errors(pieces[:-1])
     if (set(rest) | set(before[-3:])) & _WRITTEN:
         return None
     if set(rest) & _READ or set(before[-2:]) & _READ:
         return 0
     return 1 if all(w in _PLAIN or w in own for w in rest) else 2
+
+
+def _without_logs_of_errors(pieces: list[str]) -> list[str]:
+    """`ErrorLogsTopic` holds logs of errors; it is not where failed records are written to."""
+    is_log = [word in ("log", "logs") for word in (*pieces[1:], "")]
+    return [w for w, is_before in zip(pieces, is_log) if not (is_before and w == "error")]
 
 
 def is_of_one_listener(key: str, own: frozenset[str]) -> bool:
