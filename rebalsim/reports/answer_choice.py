@@ -91,7 +91,8 @@ def seeds_alike(report: Report, chosen: Choice) -> tuple[int, int]:
     same = 0
     for n in range(seeds):
         found = _by_order(left, metrics_of(report), partial(_under, report, n))
-        same += set(found.places) >= set(chosen.places) or set(found.places) <= set(chosen.places)
+        is_within = bool(chosen.steps) and set(found.places) <= set(chosen.places)
+        same += is_within or set(found.places) >= set(chosen.places)
     return same, seeds
 
 

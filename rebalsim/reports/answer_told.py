@@ -273,9 +273,12 @@ def _open_said(texts: Sequence[str]) -> str:
 
 
 def _certainty(report: Report, chosen: Choice) -> str:
-    """Under how many seeds it would be the same."""
-    if not any(step.by != BUDGETS for step in chosen.steps):
-        return ""
+    """Under how many seeds it would be the same; over how many the budgets were judged, where these
+    alone decided.
+    """
+    if chosen.steps and all(step.by == BUDGETS for step in chosen.steps):
+        judged = min((b.runs for b in report.budgets if b.level == Level.ERROR), default=1)
+        return f" Judged over {judged} seeds." if judged > 1 else ""
     same, seeds = seeds_alike(report, chosen)
     if seeds < 2:
         return ""

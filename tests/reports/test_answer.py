@@ -112,6 +112,28 @@ def test_how_sure_it_is_over_seeds() -> None:
 
 
 @pytest.mark.long
+def test_that_it_does_not_matter_is_held_against_the_seeds_as_well() -> None:
+    one = story("scale-out").variants[0]
+
+    def told(*values: float) -> str:
+        seeds = tuple(range(len(values)))
+        other = replace(one, name="other", by_seed=BySeed(seeds, {"longest_pause": values}))
+        first = replace(one, by_seed=BySeed(seeds, {"longest_pause": (1e6,) * len(values)}))
+        return tell_answer_first(Report("t", (first, other)))[0]
+
+    assert told(1e6, 1e6).endswith("23 ms in both. The same under each of 2 seeds.")
+    assert told(1e6, 3e6).endswith("The same under 1 of 2 seeds: chance decides as much.")
+
+
+def test_what_the_budgets_decide_says_over_how_many_seeds_they_were_judged() -> None:
+    broken = replace(TOO_LONG, variant="eager", runs=20)
+    told = tell_answer_first(replace(story("scale-out"), budgets=(broken,)))[0]
+    assert told == (
+        "Take cooperative: no budget is broken; eager breaks longest_pause <= 10ms. Judged over "
+        "20 seeds."
+    )
+
+
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 def test_every_stock_story_has_an_answer_of_at_most_four_lines(path: Path) -> None:
     played = load_scenario(path)

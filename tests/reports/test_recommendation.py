@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from test_sweep_reports import answer, point
 
 from rebalsim.domain.answer import BudgetSaid
@@ -9,6 +11,7 @@ from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.reports.recommendation import render_recommendation
+from rebalsim.reports.search_told import _played
 from rebalsim.spark.recommend import Choice, Expelled, Turn
 
 STORY = Scenario(
@@ -105,3 +108,18 @@ def test_what_the_brokers_decide_is_said_to_be_every_groups() -> None:
         in text
     )
     assert "a target is worked out more often" in text
+
+
+def test_a_search_that_was_cut_short_says_of_which_variants_nothing_is_known() -> None:
+    """One of these may be the smaller change, which `run` tells and this does not."""
+    eager, consumer = (SimpleNamespace(variant=name) for name in ("eager", "consumer"))
+    found = SimpleNamespace(
+        as_it_is=[eager, consumer],
+        choices=[SimpleNamespace(tried=eager)],
+        all_tried=[eager, consumer, eager],
+        events=800_100,
+        is_spent=True,
+    )
+    assert "so that no change of consumer was held over all seeds" in _played(found)
+    found.choices = []
+    assert "before all was tried: --events N plays more" in _played(found)
