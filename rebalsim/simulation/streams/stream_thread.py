@@ -102,7 +102,8 @@ class StreamThread(HandOver):
         if self.settings.restores_inside and self._restores():
             ready = []  # none runs before all are restored
         fresh = [task for task in self.tasks.values() if task.phase is Phase.CREATED]
-        yield from self._busily(self._open_all(fresh))
+        if fresh:
+            yield from self._busily(self._open_all(fresh))
         yield from self._take_up_all(ready)
         if fresh and self._had_records and not self.settings.restores_inside:
             yield from self._spend(2 * self.timing.turn_us)
@@ -124,8 +125,10 @@ class StreamThread(HandOver):
         """Meanwhile the thread's other tasks are not processed."""
         since_us, before = self._port.now, self._running()
         yield from steps
+        if not before or self._port.now == since_us or self._frozen:
+            return
         kept = [task for task in before if task in self._running()]
-        if kept and self._port.now > since_us > self._halted_us and not self._frozen:
+        if kept and since_us > self._halted_us:
             now, name = self._port.now, self.instance.name
             self._port.tell(ThreadBusy(now, name, self.number, since_us, tuple(kept)))
 
