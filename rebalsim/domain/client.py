@@ -21,6 +21,7 @@ class ClientConfig:
     session_timeout_us: int = 45 * SECOND
     heartbeat_interval_us: int = 3 * SECOND
     max_poll_interval_us: int = 5 * MINUTE
+    rebalance_timeout_us: int = 0  # of clients that have one of their own
     max_poll_records: int = 500
     enable_auto_commit: bool = True
     auto_commit_interval_us: int = 5 * SECOND

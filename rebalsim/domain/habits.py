@@ -61,6 +61,11 @@ class Habits:
     gives_up_after_sync: bool = False
     may_leave_static: bool = True  # close() has an option with which a static member leaves
 
+    @property
+    def has_rebalance_timeout(self) -> bool:
+        """One of its own, which neither the session nor the poll limit is."""
+        return self.rebalance_timeout == "fixed"
+
     def rebalance_timeout_of(self, session_us: int, max_poll_us: int) -> int:
         """How long the coordinator shall wait for this member to join."""
         return {"max-poll": max_poll_us, "session": session_us, "fixed": self.rebalance_timeout_us}[

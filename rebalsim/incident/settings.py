@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from rebalsim.domain.habits import JAVA
 from rebalsim.incident.beats import NEW_MS, guessed_session_us, new_session_us
 from rebalsim.scenario.profiles import CLIENTS
 from rebalsim.worlds.logs.dialects import dialect
@@ -84,6 +85,8 @@ def config_of(story: GroupStory) -> dict[str, str]:
             found["heartbeat.interval.ms"] = f"{beat}   # as answers came"
     if "max.poll.interval.ms" not in found and (limit := _poll_limit(story)):
         found["max.poll.interval.ms"] = limit
+    if waited := _rebalance_limit(story):
+        found["rebalance.timeout.ms"] = waited
     offered = _assignors(story)
     if offered and not is_consumer_group(story):
         found["partition.assignment.strategy"] = f"[{offered}]"
@@ -114,21 +117,36 @@ def _poll_limit(story: GroupStory) -> str:
         if s.how == StopKind.HUNG
         and any(v is s.voice and f.at_us == s.noticed_us for v, f in expired)
     ]
-    stuck += [
-        r.joined_us - r.begin_us
-        for r in story.rounds
-        if r.late_how == "removed" and r.joined_us > r.begin_us and _waits_for_a_poll(story)
-    ]
+    if _ask_for(story, "max-poll"):
+        stuck += _waited_in_vain(story)
     if not stuck:
         return ""
     return f"{min(stuck) // 1_000}   # ASK: no log tells; about so long it was stuck"
 
 
-def _waits_for_a_poll(story: GroupStory) -> bool:
-    """Whether its clients ask a rebalance to wait for max.poll.interval.ms; some have no such limit."""
+def _rebalance_limit(story: GroupStory) -> str:
+    """rebalance.timeout.ms of clients that have one of their own, by how long a barrier waited in vain."""
+    waited = _waited_in_vain(story) if _ask_for(story, "fixed") else []
+    return f"{min(waited) // 1_000}   # so long the others waited in vain" if waited else ""
+
+
+def _waited_in_vain(story: GroupStory) -> list[int]:
+    """How long barriers were that fell without somebody."""
+    return [
+        r.joined_us - r.begin_us
+        for r in story.rounds
+        if r.late_how == "removed" and r.joined_us > r.begin_us
+    ]
+
+
+def _ask_for(story: GroupStory, what: str) -> bool:
+    """Whether that is how long all of its clients ask a rebalance to wait for them; those that are not
+    modelled are played as Java's.
+    """
     clients = {dialect(v.dialect).client for v in story.voices}
     asked = [profile.habits for (name, _), profile in CLIENTS.items() if name in clients]
-    return all(habits.rebalance_timeout == "max-poll" for habits in asked)
+    asked = asked or [JAVA]
+    return all(habits.rebalance_timeout == what for habits in asked)
 
 
 def _assignors(story: GroupStory) -> str:

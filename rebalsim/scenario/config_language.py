@@ -206,6 +206,12 @@ CLIENT_KEYS = (
         MS_POSITIVE,
         "The longest time between two polls before the member leaves the group.",
     ),
+    _kafka(
+        "rebalance.timeout.ms",
+        MS_POSITIVE,
+        "How long a rebalance waits for this member (franz-go's RebalanceTimeout, sarama's "
+        "Consumer.Group.Rebalance.Timeout; other clients ask for max.poll.interval.ms).",
+    ),
     _kafka("max.poll.records", Whole(1), "The most records one poll hands to the application."),
     _kafka(
         "enable.auto.commit",

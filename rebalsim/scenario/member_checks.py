@@ -24,6 +24,7 @@ from rebalsim.words.lists import one_of
 
 STRATEGY = "partition.assignment.strategy"
 POLL_LIMIT = "max.poll.interval.ms"
+REBALANCE_TIMEOUT = "rebalance.timeout.ms"
 INSTEAD = {
     "session.timeout.ms": "set group.consumer.session.timeout.ms under cluster: config:, or leave it out",
     "heartbeat.interval.ms": "set group.consumer.heartbeat.interval.ms under cluster: config:, or leave "
@@ -121,6 +122,12 @@ class MemberChecks:
                 place_in(settings, POLL_LIMIT),
                 f"{who} has no max.poll.interval.ms: a stuck handler never leaves the group — "
                 "leave it out",
+            )
+        if not profile.habits.has_rebalance_timeout and REBALANCE_TIMEOUT in settings.values:
+            waits = "its session" if profile.habits.rebalance_timeout == "session" else POLL_LIMIT
+            self.out.add(
+                place_in(settings, REBALANCE_TIMEOUT),
+                f"{who} has no rebalance.timeout.ms: a rebalance waits for {waits} — leave it out",
             )
         if protocol == "consumer":
             return

@@ -194,7 +194,9 @@ _BOTH = replace(ClientConfig(), partition_assignment_strategy=("range", "roundro
 _SHORT = replace(
     ClientConfig(), session_timeout_us=10 * SECOND, partition_assignment_strategy=("range",)
 )
-_UNLIMITED = replace(_SHORT, max_poll_interval_us=NO_LIMIT_US)
+_UNLIMITED = replace(
+    _SHORT, max_poll_interval_us=NO_LIMIT_US, rebalance_timeout_us=SARAMA.rebalance_timeout_us
+)
 _ASSIGNORS = ("range", "roundrobin", "sticky")
 
 
@@ -233,6 +235,7 @@ _OTHERS = (
             ClientConfig(),
             partition_assignment_strategy=("cooperative-sticky",),
             max_poll_interval_us=NO_LIMIT_US,
+            rebalance_timeout_us=FRANZ_GO.rebalance_timeout_us,
         ),
         (*_ASSIGNORS, "cooperative-sticky"),
         FRANZ_GO,

@@ -9,7 +9,13 @@ from typing import Any
 from rebalsim.domain.client import ClientConfig
 from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG, CONSUMER_ONLY
 from rebalsim.scenario.kinds import Written, merge
-from rebalsim.scenario.member_checks import INSTEAD, POLL_LIMIT, STRATEGY, place_in
+from rebalsim.scenario.member_checks import (
+    INSTEAD,
+    POLL_LIMIT,
+    REBALANCE_TIMEOUT,
+    STRATEGY,
+    place_in,
+)
 from rebalsim.scenario.own_code import common_protocol
 from rebalsim.scenario.profiles import (
     CLIENTS,
@@ -110,16 +116,27 @@ class LayerResolver(TopicResolver):
         ):
             return written
         own = layer.get("config")
-        if (
-            profile.habits.has_poll_limit
-            or POLL_LIMIT not in settings.values
-            or (own is not None and POLL_LIMIT in own.at)
-        ):
+        habits = profile.habits
+        dropped = [
+            key
+            for key, has, why in (
+                (POLL_LIMIT, habits.has_poll_limit, ", and a stuck handler never leaves the group"),
+                (REBALANCE_TIMEOUT, habits.has_rebalance_timeout, " of its own"),
+            )
+            if not has
+            and key in settings.values
+            and (own is None or key not in own.at)
+            and self._note_dropped(settings, key, f"{profile.client} has none{why}.")
+        ]
+        if not dropped:
             return written
-        said = settings.section.fields[POLL_LIMIT].kind.say(settings.values[POLL_LIMIT])
-        why = f"{profile.client} has none, and a stuck handler never leaves the group."
-        self.notes[f"{POLL_LIMIT}: {said} is dropped: {why}"] = None
-        return _with_config(written, {k: v for k, v in settings.values.items() if k != POLL_LIMIT})
+        kept = {k: v for k, v in settings.values.items() if k not in dropped}
+        return _with_config(written, kept)
+
+    def _note_dropped(self, settings: Written, key: str, why: str) -> bool:
+        said = settings.section.fields[key].kind.say(settings.values[key])
+        self.notes[f"{key}: {said} is dropped: {why}"] = None
+        return True
 
     def _profile(self, written: Written) -> ClientProfile | str:
         return client_profile(

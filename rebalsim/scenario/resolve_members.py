@@ -11,6 +11,7 @@ from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw
+from rebalsim.domain.habits import Habits
 from rebalsim.domain.pattern import matcher_of
 from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import (
@@ -136,7 +137,7 @@ class MemberResolver(LayerResolver):
         rest: dict[str, Any] = {
             "client": profile.client,
             "client_version": profile.version,
-            "habits": profile.habits,
+            "habits": _habits(profile, config),
             "config": ClientConfig(**config),
             "topics": self._subscription(written),
             "pattern": written.get("pattern"),
@@ -272,3 +273,11 @@ def _listener(written: Written | None) -> Listener:
         if name in values:
             values[name] = Cost(*(draw or NOTHING for draw in values[name]))
     return Listener(**values)
+
+
+def _habits(profile: ClientProfile, config: dict[str, Any]) -> Habits:
+    """The client's, with the rebalance timeout that it was given, where it has one of its own."""
+    habits = profile.habits
+    if not habits.has_rebalance_timeout:
+        return habits
+    return replace(habits, rebalance_timeout_us=config["rebalance_timeout_us"])

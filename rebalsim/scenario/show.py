@@ -234,6 +234,8 @@ def _member_rows(parts: Parts, consumer: Consumer, scenario: Scenario) -> list[R
     leave_out = CLASSIC_ONLY if is_consumer else CONSUMER_ONLY
     if not consumer.habits.has_poll_limit:
         leave_out = (*leave_out, "max.poll.interval.ms")
+    if not consumer.habits.has_rebalance_timeout:
+        leave_out = (*leave_out, "rebalance.timeout.ms")
     named = "topics" if consumer.pattern is None else "pattern"
     client = f"{consumer.client} {consumer.client_version}"
     subscribed = consumer.pattern or ", ".join(consumer.topics)
