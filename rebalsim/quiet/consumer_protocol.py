@@ -32,8 +32,6 @@ def playing_of(client: Any) -> AsyncReading | Idling | None:
         return None
     playing = AsyncReading(client) if client.feed.shares else Idling(client)
     if not hears_nothing_new(client):
-        if playing.commits_each and not client.host.has_written:
-            return None
         playing.wakes_us = playing.next_told_us() - 1
     return playing
 

@@ -29,10 +29,10 @@ class Playing:
 
     @property
     def wakes_in_time(self) -> bool:
-        """Does it wake before anything of it reaches the coordinator? Then that may be as busy as
-        it likes meanwhile.
+        """Does it wake before anything of it reaches the coordinator but commits, which are taken
+        as ever? Then that may be as busy as it likes meanwhile.
         """
-        return self.wakes_us < NEVER and not self.commits_each
+        return self.wakes_us < NEVER
 
     def is_thinkable(self) -> bool:
         """Can such a client skip at all, as its settings and its records are?"""

@@ -148,6 +148,15 @@ class ConsumerCoordinator(Coordinator):
         group = self.group
         return isinstance(group, ConsumerGroup) and self.engine.now >= group.refresh_due_us
 
+    def may_refuse_after(self, request: Any) -> bool:
+        """In a consumer group each member's commits go by its own epoch, and nobody takes another's
+        instance id from it.
+        """
+        is_beat = type(request) is ConsumerGroupHeartbeatRequest
+        if is_beat and isinstance(self.group, ConsumerGroup):
+            return False
+        return super().may_refuse_after(request)
+
     def _step(self, call: Call, now: int) -> list[Effect]:
         if type(call.request) is ConsumerGroupHeartbeatRequest:
             self.consumers[call.request.member_id] = call.consumer

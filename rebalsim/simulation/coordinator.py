@@ -61,11 +61,6 @@ def _is_news(request: Any) -> bool:
     return kind not in _USUAL
 
 
-def _concerns_itself(request: Any) -> bool:
-    """Does this change nothing, in a group that gathers its members, for those it waits for?"""
-    return type(request) is JoinGroupRequest and request.instance_id is None
-
-
 class Timer:
     """One key's timer: the due instant may move on without another entry in the queue."""
 
@@ -173,13 +168,26 @@ class Coordinator:
             self._turn_away(call)
             self._take_next(call, self.engine.now)
             return
-        if _is_news(call.request) and (self.is_calm or not _concerns_itself(call.request)):
-            self.wake_sleepers()
+        if _is_news(call.request):
+            self._wake_for(call.request)
         self._asker = call.consumer
         self.waiting[call.number] = call
         if call.api == "OffsetFetch":
             self._wake_owners(call.request.partitions)
         self._carry_out(self._step(call, self.engine.now), call.is_quiet)
+
+    def _wake_for(self, request: Any) -> None:
+        """This request may be news for those who sleep."""
+        if self.may_refuse_after(request):
+            self.wake_sleepers(all_of_them=True)
+        elif self.is_calm:
+            self.wake_sleepers()
+
+    def may_refuse_after(self, request: Any) -> bool:
+        """May somebody's commits be refused from then on? Not for a JoinGroup without an instance
+        id: a group that gathers its members waits for all others.
+        """
+        return type(request) is not JoinGroupRequest or request.instance_id is not None
 
     def _turn_away(self, call: Call) -> None:
         """The broker that was asked is not the group's any more, is down, or still reads the
@@ -579,7 +587,7 @@ class Coordinator:
 
     def _run_out(self, key: str) -> None:
         if self.is_up:
-            self.wake_sleepers()
+            self.wake_sleepers(all_of_them=self.is_gathering)
             self._carry_out(self._fire(key, self.engine.now))
 
     def _forget(self, timer: Timer) -> None:
