@@ -45,6 +45,7 @@ DEV: dict[str, tuple[str, str]] = {
     "mypy": ("mypy", "the tests of types"),
     "prometheus-client": ("prometheus_client", "the tests of OpenMetrics"),
     "ruff": ("ruff", "the tests of style"),
+    "zstandard": ("zstandard", "logs that are packed with zstd, and their tests"),
 }
 BROWSERS = (
     "chromium",
