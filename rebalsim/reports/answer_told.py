@@ -43,6 +43,7 @@ WIDTH = 80
 MOST_LINES = 4
 MOST_NAME = 28
 MOST_NAMED = 3  # variants or budgets that are named in one breath
+KEPT = " No budget is broken."
 SHARED = 0.5  # the same cause is what they share, if it is half as bad in the best of them
 _COUNTS = {2: "both", 3: "all three", 4: "all four"}
 
@@ -200,9 +201,10 @@ def _beside(patch: Patch, cure: Patch) -> str:
 
 def _verdict(report: Report, chosen: Choice) -> Forms:
     """Which variant, why, and how sure."""
-    sure, budgets = _certainty(report, chosen), _kept_by_all(report)
-    whole = f"{_which(report, chosen)}{budgets}"
-    return [f"{whole}{sure}", *([whole] if sure else [])]
+    which, sure = _which(report, chosen), _certainty(report, chosen)
+    budgets = _kept_by_all(report)
+    whole = f"{which}{budgets}{sure}"
+    return [whole, f"{which}{sure}"] if budgets == KEPT else [whole]
 
 
 def _which(report: Report, chosen: Choice) -> str:
@@ -261,7 +263,7 @@ def _kept_by_all(report: Report) -> str:
     if any(still_open):
         told = next(filter(None, still_open))
         return f" {told}"
-    return " No budget is broken."
+    return KEPT
 
 
 def _open_said(texts: Sequence[str]) -> str:
