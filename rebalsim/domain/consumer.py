@@ -108,6 +108,7 @@ class Consumer:
         ""  # consumers of one process share restarts, GC pauses and crashes; empty: its own
     )
     rack: str = ""
+    tags: tuple[tuple[str, str], ...] = ()  # Kafka Streams: client.tag.KEY
     client: str = "java"
     client_version: str = "4.3"
     habits: Habits = JAVA

@@ -58,6 +58,13 @@ TEMPLATE_FIELDS = (
     ),
     Field("rack", NAME, "Where it runs. What it tells the brokers is client.rack."),
     Field(
+        "client.tag",
+        MapOf(NAME, NAME, "client tags", most=5),
+        "Kafka Streams: an instance's client.tag.KEY settings, as in {zone: a}; standbys differ in "
+        "those that rack.aware.assignment.tags names.",
+        kafka=True,
+    ),
+    Field(
         "topics",
         ListOf(TOPIC, is_lenient=True, least=1),
         "The topics it subscribes to.",

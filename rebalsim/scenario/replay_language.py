@@ -87,7 +87,7 @@ OVERLAY = Section(
             "named.",
             default="the story's",
         ),
-        *[f for f in TEMPLATE_FIELDS if f.name not in ("topics", "pattern", "rack")],
+        *[f for f in TEMPLATE_FIELDS if f.name not in ("topics", "pattern", "rack", "client.tag")],
         Field("worker", WORKER_CONFIG, "Connect workers: what they have otherwise."),
         Field("cluster", CLUSTER, "Changes to the cluster."),
         Field("streams", STREAMS, "Changes to a Kafka Streams application."),

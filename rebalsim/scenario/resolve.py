@@ -200,7 +200,7 @@ class Resolver(MemberResolver):
             seat.is_running = consumer.starts_at is not None
             consumers.append(consumer)
         self.checks.members(roster, consumers, self.parts_of)
-        app = None if is_connect else app_of(self, written)
+        app = None if is_connect else app_of(self, written, consumers)
         if app is not None:
             warn_of_consumers_own(self, written)
         return Group(name, tuple(consumers), app)

@@ -19,7 +19,7 @@ from rebalsim.domain.scenario import (
 )
 from rebalsim.scenario.config_language import CONFIG
 from rebalsim.scenario.connect import worker_parts
-from rebalsim.scenario.kinds import Written, build
+from rebalsim.scenario.kinds import Named, Written, build
 from rebalsim.scenario.member_checks import MemberChecks, place_in
 from rebalsim.scenario.member_language import CONNECT
 from rebalsim.scenario.patterns import bad_pattern
@@ -94,6 +94,7 @@ class MemberResolver(LayerResolver):
             group=roster.group,
             process=seat.process,
             rack=seat.rack or parts.written.get("rack", ""),
+            tags=_tags(parts.written.get("client.tag")),
             starts_at=parts.starts_at if starts else None,
             **rest,
         )
@@ -281,3 +282,7 @@ def _habits(profile: ClientProfile, config: dict[str, Any]) -> Habits:
     if not habits.has_rebalance_timeout:
         return habits
     return replace(habits, rebalance_timeout_us=config["rebalance_timeout_us"])
+
+
+def _tags(written: Named | None) -> tuple[tuple[str, str], ...]:
+    return () if written is None else tuple(written.values.items())

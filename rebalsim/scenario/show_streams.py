@@ -55,6 +55,10 @@ def instance_rows(consumer: Consumer, app: StreamsApp, written: Written, default
     return [
         Row("client", client, origin_of(written, "client", "default")),
         *rows_of(CONFIG, consumer.config, written.get("config"), default, leave_out=left_out),
+        *(
+            Row(f"client.tag.{key}", tag, origin_of(written, "client.tag", "default"))
+            for key, tag in consumer.tags
+        ),
         *rows_of(LIFE, consumer.life, written.get("life"), "default", prefix="life."),
     ]
 

@@ -36,7 +36,7 @@ class Asked(Protocol):
     notes: dict[str, None]
 
 
-def app_of(asked: Asked, group: Written) -> StreamsApp | None:
+def app_of(asked: Asked, group: Written, instances: Sequence[Consumer]) -> StreamsApp | None:
     """The application that this group is, if it is one."""
     layer = asked.variant.layer
     written = written_app(asked, group)
@@ -53,6 +53,7 @@ def app_of(asked: Asked, group: Written) -> StreamsApp | None:
     parts = tuple(_parts(asked, written))
     made = _repartition_topics(asked, parts)
     _check(asked, group, written, parts, config, made)
+    _check_tags(asked, written, config, instances)
     return build(
         StreamsApp,
         written,
@@ -243,13 +244,6 @@ def _check(
 
 def _check_protocol(asked: Asked, group: Written, written: Written, config: StreamsConfig) -> None:
     """What Kafka refuses, or does not heed."""
-    if lacking := [tag for tag in config.rack_tags if tag != "rack"]:
-        asked.out.add(
-            _place(written, "rack.aware.assignment.tags"),
-            f"rack.aware.assignment.tags has {lacking[0]}, and no client has client.tag."
-            f"{lacking[0]}: it does not start — an instance's one tag here is its rack, so write "
-            "[rack]",
-        )
     if written.get("clients") == "eager" and config.uses_streams_protocol:
         asked.out.add(
             written.at["clients"],
@@ -285,6 +279,22 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
                         else "."
                     )
                 ] = None
+
+
+def _check_tags(
+    asked: Asked, written: Written, config: StreamsConfig, instances: Sequence[Consumer]
+) -> None:
+    """Each instance has the tags in which standbys shall differ; its rack is one here."""
+    for tag in config.rack_tags:
+        who = next((i.name for i in instances if tag not in ("rack", *dict(i.tags))), None)
+        if who is not None:
+            asked.out.add(
+                _place(written, "rack.aware.assignment.tags"),
+                f"rack.aware.assignment.tags has {tag}, and {who} has no client.tag.{tag}: it does "
+                f"not start — write client.tag: {{{tag}: …}} for each member, or [rack], which is "
+                "where it runs",
+            )
+            return
 
 
 def _check_transactions(asked: Asked, written: Written, config: StreamsConfig) -> None:

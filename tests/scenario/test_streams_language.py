@@ -9,7 +9,10 @@ import pytest
 from rebalsim.domain.consumer import Listener
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.domain.script import RollingBounce
+from rebalsim.one_run import run_once
 from rebalsim.scenario.load import story_of
+from rebalsim.trace.events import RecordsDelivered
+from rebalsim.trace.streams_events import StandbyBegan
 
 GOOD = """
 topics: {orders: {partitions: 6, rate: 600/s}, users: 6}
@@ -86,7 +89,7 @@ def test_consumers_inside_have_what_streams_sets_for_them() -> None:
             ("streams.num.standby.replicas: 1", "streams.session.timeout.ms: 10s"),
             "group.streams.min.session.timeout.ms is 45s",
         ),
-        (("num.stream.threads: 2", "rack.aware.assignment.tags: [zone]"), "no client has"),
+        (("num.stream.threads: 2", "rack.aware.assignment.tags: [zone]"), "has no client.tag.zone"),
         (("upgrade.from: null", 'upgrade.from: "2.3"'), "do not speak the streams protocol"),
         (("records: 1000", "records: 1000, size: 3GB"), "one follows from the other"),
     ],
@@ -217,3 +220,23 @@ horizon: 5m
 """
     assert said in problems_of(text)
     assert said not in problems_of(text.replace("exactly_once_v2", "at_least_once"))
+
+
+def test_instances_have_tags_in_which_standbys_differ() -> None:
+    text = """
+topics: {orders: {partitions: 6, rate: 600/s}}
+group:
+  members: {"a-{n}": {count: 2, client.tag: {zone: a}}, "b-{n}": {count: 2, client.tag: {zone: b}}}
+  streams: {topology: [{source: orders, store: 1GB}], config: {num.standby.replicas: 1, rack.aware.assignment.tags: [zone]}}
+horizon: 5m
+"""
+    done = run_once(story_of(text.encode(), "story.yaml").check().scenario())
+    active: dict[str, str] = {}
+    for event in done.trace.events:
+        if isinstance(event, RecordsDelivered):
+            active.update({str(p).replace("orders-", "0_"): event.consumer for p in event.batch})
+    copies = [e for e in done.trace.events if isinstance(e, StandbyBegan)]
+    assert len(copies) == 6
+    assert all(active[copy.task][0] != copy.consumer[0] for copy in copies)
+    lacking = text.replace(", client.tag: {zone: b}", "")
+    assert "b-0 has no client.tag.zone" in problems_of(lacking)

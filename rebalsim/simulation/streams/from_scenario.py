@@ -145,7 +145,7 @@ def settings_of(
         transaction_timeout_us=config.transaction_timeout_us,
         instance_id=client.group_instance_id,
         rack=spec.rack or None,
-        tags={"rack": spec.rack} if spec.rack else {},
+        tags={**({"rack": spec.rack} if spec.rack else {}), **dict(spec.tags)},
         leave_on_close=app.close == "leave",
         keeps_disk=app.volume == "kept",
         cleanup_delay_us=config.state_cleanup_delay_us,
