@@ -203,7 +203,20 @@ class Resolver(MemberResolver):
         app = None if is_connect else app_of(self, written, consumers)
         if app is not None:
             warn_of_consumers_own(self, written)
+        else:
+            self._warn_of_tags(roster)
         return Group(name, tuple(consumers), app)
+
+    def _warn_of_tags(self, roster: Roster) -> None:
+        """Tags are Kafka Streams'."""
+        for seat in roster.seats.values():
+            block = self.parts_of(roster, seat).written
+            if "client.tag" in block.at:
+                self.out.warn(
+                    block.at["client.tag"],
+                    "client.tag is a setting of Kafka Streams, and this group is no application of "
+                    "it — leave it out",
+                )
 
     def _roster(self, group: str, written: Written, prefix: str) -> None:
         overrides: dict[str, Written] = (

@@ -240,3 +240,9 @@ horizon: 5m
     assert all(active[copy.task][0] != copy.consumer[0] for copy in copies)
     lacking = text.replace(", client.tag: {zone: b}", "")
     assert "b-0 has no client.tag.zone" in problems_of(lacking)
+
+
+def test_tags_of_consumers_have_no_bearing() -> None:
+    text = "topics: {orders: 6}\ngroup: {members: 3, client.tag: {zone: a}}\nhorizon: 5m\n"
+    warnings = story_of(text.encode(), "story.yaml").check().warnings
+    assert len(warnings) == 1 and "Kafka Streams" in warnings[0].message
