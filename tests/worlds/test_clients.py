@@ -550,3 +550,15 @@ def test_group_alone_beside_brokers_and_a_topic_is_the_consumers() -> None:
         "- {name: GROUP, value: admins}\n"
     )
     assert one(d_yaml=both).group.value == "orders-group"
+
+
+def test_bindings_of_one_file_are_told_apart_by_their_names() -> None:
+    bindings = """
+    spring.cloud.stream:
+      kafka.binder.brokers: kafka:9092
+      bindings:
+        onOrder-in-0: {destination: orders, group: shipping}
+    """
+    assert one(a_yml=bindings).name is None
+    both = read(a_yml=bindings + "    onPaid-in-0: {destination: payments, group: shipping}\n")
+    assert [c.name for c in both.consumers] == ["onOrder-in-0", "onPaid-in-0"]

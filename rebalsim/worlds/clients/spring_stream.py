@@ -40,6 +40,9 @@ def read_bindings(keys: Keys, known: Mapping[str, str]) -> list[Reading]:
     reads = [n for n, k in told.bindings.items() if _is_input(n, k)]
     functions = {n: f for n in reads if (f := _function(n)) and _is_streams(f, told)}
     made = [_binding(n, told, known) for n in reads if n not in functions]
+    if len(reads) > 1:  # what one file holds several of is told apart by its name
+        for reading, name in zip(made, (n for n in reads if n not in functions)):
+            reading.name = name
     for function in dict.fromkeys(functions.values()):
         inputs = [n for n in reads if functions.get(n) == function]
         made.append(_application(function, inputs, told, known))
