@@ -12,6 +12,7 @@ from rebalsim.worlds.text_tree import LARGEST, Unreadable
 from rebalsim.worlds.values import Text, Tree
 
 Flat = dict[Text, Text]
+DEEPEST = 100
 
 _PROPERTY = re.compile(r"\s*((?:\\.|[^\s=:\\])+)\s*[=:\s]\s*(.*)$")
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.\-]*)=(.*)$")
@@ -130,6 +131,8 @@ def _hocon_pair(
         _put_hocon(found, path, based[1], file, number)
         rest = "{"
     if rest == "{":
+        if len(prefix) > DEEPEST:
+            raise Unreadable(number, f"more than {DEEPEST} blocks inside each other: no settings")
         prefix.append(key)
     elif rest.startswith("[") and "]" not in rest:
         return path, _items(rest)
@@ -139,7 +142,7 @@ def _hocon_pair(
 
 
 _TOKEN = re.compile(r'"[^"]*"|\$\{[^}]*\}|[{},\[\]]|[^"${},\[\]]+|.')
-_NEXT_PAIR = re.compile(r"\s+(?=\w+\s*=>)")  # Logstash's pairs need no comma between them
+_NEXT_PAIR = re.compile(r"(?<!\s)\s++(?=\w++\s*+=>)")  # Logstash's pairs need no comma between them
 _JOINED = re.compile(r'(?:"[^"]*"|\$\{[^}]*\})+')  # `"orders-"${ENV}`
 
 

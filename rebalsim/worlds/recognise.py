@@ -71,7 +71,7 @@ def sort_out(sources: list[tuple[str, str]]) -> Found:
 
 
 def _is_manifest(text: str) -> bool:
-    return bool(re.search(r"(?m)^\s*-?\s*kind:\s*\S|^\{\{-? ?define", text))
+    return bool(re.search(r"(?m)^[ \t]*+-?\s*kind:\s*\S|^\{\{-? ?define", text))
 
 
 def _guarded(found: Found, file: str, text: str) -> None:
@@ -97,29 +97,29 @@ def _one(found: Found, file: str, text: str) -> None:
         _trees(found, file, text)
 
 
-_NAME_VALUE = re.compile(r"(?m)^\s*(?:export\s+)?[A-Z_][A-Z0-9_]*=")
+_NAME_VALUE = re.compile(r"(?m)^[ \t]*+(?:export\s+)?[A-Z_][A-Z0-9_]*=")
 _KEY_VALUE = re.compile(r"(?m)^[A-Za-z%][\w.%\-\"\[\]*]*\s*=")
-_COLON = re.compile(r"(?m)^\s*(?:- )?[\w\"'./\-]+\s*:(?:\s|$)")
+_COLON = re.compile(r"(?m)^[ \t]*+(?:- )?[\w\"'./\-]+\s*:(?:\s|$)")
 # A block that opens: at a line's end, or with a pair or a block inside; `{name}` is a gap.
-_OPENED = re.compile(r"(?m)^\s*[\w.\-]+\s*=?\s*\{\s*(?:$|[\w.\-\"]+\s*[={])")
+_OPENED = re.compile(r"(?m)^[ \t]*+[\w.\-]++[ \t]*+=?[ \t]*+\{[ \t]*+(?:$|[\w.\-\"]++[ \t]*+[={])")
 
 
 def _flat(text: str, file: str) -> Config | None:
     """Files of keys and values, by the marks that each form leaves; None for trees."""
-    body = re.sub(r"(?m)^\s*(#|//|!).*$", "", text)
+    body = re.sub(r"(?m)^[ \t]*+(#|//|!).*$", "", text)
     if body.lstrip().startswith(("{", "[{")):
         return None
     pairs, colons = len(_KEY_VALUE.findall(body)), len(_COLON.findall(body))
     braces = len(_OPENED.findall(body))
-    inside = len(re.findall(r"(?m)(?:^\s+|[{,]\s*)[\w.\-\"]+\s*=\s*\S", body))
+    inside = len(re.findall(r"(?m)(?:^[ \t]++|[{,][ \t]*+)[\w.\-\"]++[ \t]*+=[ \t]*+\S", body))
     if braces and (pairs or inside or "=>" in body) and pairs + braces >= colons - braces:
         return Config(file, _keys(flat_files.hocon(text, file)), "hocon")
     headed = re.search(r"(?m)^\[\[?[\w ./:\"-]+\]\]?\s*$", body)
-    if headed and len(re.findall(r"(?m)^\s*[\w.\"-]+\s*=", body)) > colons:
+    if headed and len(re.findall(r"(?m)^[ \t]*+[\w.\"-]+\s*=", body)) > colons:
         return _ini_or_toml(text, file)
     if pairs <= colons:
         return None
-    if re.search(r"(?m)^\s*\[\[?[\w ./:-]+\]\]?\s*$", body):
+    if re.search(r"(?m)^[ \t]*+\[\[?[\w ./:-]+\]\]?\s*$", body):
         return _ini_or_toml(text, file)
     if len(_NAME_VALUE.findall(body)) == pairs:
         return Config(file, _keys(flat_files.environment(text, file)), "environment")

@@ -4,6 +4,7 @@ copied.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
             ),
             "unfolds",
         ),
+        ("a = 1\n" + "a {\n" * 300, "blocks inside each other"),
         ("", "Nothing"),
         ("hello world", "Nothing"),
     ],
@@ -96,3 +98,19 @@ def test_a_credential_that_is_also_a_brokers_name_hides_no_brokers() -> None:
     )
     printed = to_json(understand(sources), sources)
     assert '"kafka1:9092"' in printed and "sasl.password" not in printed.lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n" * 50_000 + "group.id=g\n",
+        "a" + " " * 50_000 + "= b\n",
+        "x {\n a = " + " " * 50_000 + "b\n}\n",
+    ],
+    ids=["blank lines", "blanks before a sign", "blanks after one"],
+)
+def test_no_run_of_blanks_takes_the_square_of_its_length(text: str) -> None:
+    """20,000 blank lines took twelve seconds of looking for the form of a file."""
+    began = time.process_time()
+    understand([("a.conf", text)])
+    assert time.process_time() - began < 2
