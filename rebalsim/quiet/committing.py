@@ -37,7 +37,8 @@ class Committing(Playing):
 
     def is_possible(self) -> bool:
         """Is every commit taken, up to the next beat that may bring news?"""
-        return self.wakes_us >= NEVER or self._standing.is_awaited
+        is_timed = self._standing.latency_us > 0  # else ties would be decided by the answers
+        return self.wakes_us >= NEVER or (self._standing.is_awaited and is_timed)
 
     def is_thinkable(self) -> bool:
         """Are all commits answered before the next record comes?"""

@@ -109,10 +109,11 @@ def beat_up_to(client: Any, at_us: int) -> None:
 class AsyncReading(Reading):
     """A client that reads, and keeps up."""
 
-    __slots__ = ("_foretold",)
+    __slots__ = ("_began_us", "_foretold")
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
+        self._began_us = self.since_us
         self._foretold: Foretold | None = None
 
     def turns_us(self) -> int:
@@ -130,9 +131,22 @@ class AsyncReading(Reading):
 
     def is_possible(self) -> bool:
         feed = self.client.feed
-        return not (feed.is_suspended or feed.is_behind or feed.buffer or feed.hang_us) and (
-            super().is_possible()
+        return (
+            not (
+                feed.is_suspended
+                or feed.is_behind
+                or feed.buffer
+                or feed.hang_us
+                or (self.commits_each and not self._takes_time_to_answer())
+            )
+            and super().is_possible()
         )
+
+    def _takes_time_to_answer(self) -> bool:
+        """Else what follows an answer of the log stands at its very instant, and who was first
+        there cannot be told from the outside.
+        """
+        return bool(self.client.coordinator_link.most_us > 0)
 
     def _is_read(self, share: Any) -> bool:
         return not share.is_going and not share.is_coming and super()._is_read(share)
@@ -151,10 +165,25 @@ class AsyncReading(Reading):
         if client.coordinator_link.fixed_us >= 0:
             beat_up_to(client, at_us)
         client.event = None
+        self._put_read_last(at_us)
         if foretold is not None and client.commits.due_us < self.engine.until_us:
             beat_us = client.heartbeat.beats.due_us
             note = foretold.begin(self._kinds[0].flow, at_us, client.commits.due_us, beat_us)
             client.asked = note.asked
+
+    def _put_read_last(self, at_us: int) -> None:
+        """An answer puts the partitions that it brings records of behind all others: those of which
+        some came in the time that is left out stand in the order in which they came last.
+        """
+        feed, found = self.client.feed, []
+        for share in self._flowing:
+            count = share.flow.count(at_us - 1)
+            if count > share.flow.count(self._began_us):
+                lands = share.flow.when(count - 1) + self.client.link(share.broker).most_us
+                place = feed.sessions.get(share.broker, []).index(share.partition)
+                found.append(((lands, share.broker, place), share.partition))
+        for _, partition in sorted(found):
+            feed.shares[partition] = feed.shares.pop(partition)
 
     # ------------------------------------------------------------------------------ periodic commits
 

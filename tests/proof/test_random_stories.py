@@ -174,6 +174,8 @@ DIFFERED = {
     ): 9100005,
     "a pass of poll() that finds a beat due, where nothing else is under way": 9200144,
     "a batch that takes the very last of what is buffered leaves nobody behind": 44000222,
+    "who was read last stands last, though it was read while nobody looked": 44001098,
+    "without latency what follows an answer of the log comes at its very instant": 459,
 }
 
 
