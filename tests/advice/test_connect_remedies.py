@@ -24,7 +24,7 @@ budgets: {longest_task_pause: "<= 100s"}
 DELAY = "connect.config.scheduled.rebalance.max.delay.ms"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_delay_that_keeps_a_budget_is_found_and_told_by_its_tasks(tmp_path: Path) -> None:
     path = tmp_path / "story.yaml"
     path.write_text(STORY, encoding="utf-8")
@@ -39,7 +39,7 @@ def test_the_delay_that_keeps_a_budget_is_found_and_told_by_its_tasks(tmp_path: 
     assert "longest pause" not in told  # nobody reads partitions here
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_eager_cluster_is_told_to_go_incremental_with_a_delay_that_helps() -> None:
     """Incremental rounds alone would have the work of each restarted worker wait five minutes."""
     story = story_of(
@@ -62,7 +62,7 @@ horizon: 7m
     assert {name: first.after[name] for name in played} == played
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_delay_that_is_advised_outlasts_the_restarts() -> None:
     """A shorter one has tasks stand still for less, and move twice: the search tells of those."""
     story = story_of(

@@ -44,7 +44,7 @@ def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(room, "run_once", once)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 def test_every_remedy_of_a_stock_story_is_what_it_claims(path: Path) -> None:
     story = load_scenario(path)
@@ -54,7 +54,7 @@ def test_every_remedy_of_a_stock_story_is_what_it_claims(path: Path) -> None:
             hold(story, variant, remedy)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 def test_with_the_usual_number_of_events_too(path: Path) -> None:
     story = load_scenario(path)
@@ -63,14 +63,14 @@ def test_with_the_usual_number_of_events_too(path: Path) -> None:
             hold(story, variant, remedy)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 10, 5))
 def test_every_remedy_of_a_random_story_is_what_it_claims(first: int) -> None:
     for seed in range(first, first + 5):
         _hold_random(seed, 8_000)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("first", range(0, 100, 10))
 def test_every_remedy_of_a_hundred_random_stories(first: int) -> None:
     for seed in range(first, first + 10):
@@ -87,7 +87,7 @@ def _hold_random(seed: int, events: int) -> None:
 # ------------------------------------------------------------------------------- the deploy's story
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("session", ["30s", "36s", "60s"])
 def test_a_session_that_outlasts_the_restart_is_not_said_to_be_too_short(session: str) -> None:
     """Whatever is advised for the restarts of 25 s was played: no longer session than 30 s."""
@@ -97,7 +97,7 @@ def test_a_session_that_outlasts_the_restart_is_not_said_to_be_too_short(session
         hold(story, "cooperative", remedy)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_stuck_handler_of_a_static_member_is_helped_by_both_limits() -> None:
     [remedies] = remedies_of(deploy(), 60_000).values()
     best = remedies[0]
@@ -134,7 +134,7 @@ def test_runs_that_were_played_anyway_change_no_answer() -> None:
     assert known.remedies() == remedies_of(story, 5_000)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_advice_in_any_process() -> None:
     code = (
         "from rebalsim.advice.advise import remedies_of\n"
@@ -209,7 +209,7 @@ def test_a_new_family_is_a_new_file() -> None:
     assert callable(proposals)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_remedy_that_breaks_another_budget_says_so() -> None:
     text = DEPLOY + 'budgets: {longest_pause: "<= 60s", rebalances: "<= 2"}\n'
     [remedies] = remedies_of(story_of(text), 60_000).values()
@@ -239,7 +239,7 @@ horizon: 10m
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_change_that_several_pauses_ask_for_is_played_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -283,7 +283,7 @@ horizon: 9m
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_variant_whose_runs_are_dear_is_tried_with_what_helped_another_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

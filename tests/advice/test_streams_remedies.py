@@ -52,7 +52,7 @@ budgets: {longest_pause: "<= 15s"}
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_standbys_are_proposed_where_a_store_was_restored_in_vain() -> None:
     story = story_of(BACK_BEFORE_IT_IS_RESTORED)
     first = remedies_of(story)["as-written"][0]
@@ -60,7 +60,7 @@ def test_standbys_are_proposed_where_a_store_was_restored_in_vain() -> None:
     assert first.after["longest_pause"] < 15e6 < 30e6 < first.before["longest_pause"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_search_turns_kafka_streams_settings() -> None:
     story = story_of(BACK_BEFORE_IT_IS_RESTORED)
     found = Search(story, ["as-written"], over=["num.standby.replicas"], seeds=5).run()

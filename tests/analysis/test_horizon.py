@@ -40,7 +40,7 @@ STOCK = (
 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STOCK)
 def test_a_longer_horizon_breaks_nothing_that_was_kept_in_stock_stories(name: str) -> None:
     story = load_scenario(name)
@@ -63,12 +63,12 @@ BUSY = (
 def each(cases: Iterable[Any]) -> list[Any]:
     """The busy ones are asked with the slow tests."""
     return [
-        pytest.param(case, marks=pytest.mark.slow if case in (*BUSY, *BUSY_SEEDS) else ())
+        pytest.param(case, marks=pytest.mark.soak if case in (*BUSY, *BUSY_SEEDS) else ())
         for case in cases
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", each(range(18_000, 18_012)))
 def test_a_longer_horizon_breaks_nothing_that_was_kept_in_random_stories(seed: int) -> None:
     story = story_of(random_story(seed).encode(), f"story {seed}").check()
@@ -95,7 +95,7 @@ OVERTURNED = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("why", each(OVERTURNED))
 def test_what_was_once_overturned_is_open_or_true(why: str) -> None:
     hold_stories(OVERTURNED[why])
@@ -109,7 +109,7 @@ PLAYED_ANEW = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("why", each(PLAYED_ANEW))
 def test_what_was_overturned_by_another_playing_is_open_or_true(why: str) -> None:
     hold_stories(PLAYED_ANEW[why], form="anew")
@@ -224,13 +224,13 @@ LONG = (
 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "why",
     [
         pytest.param(
             why,
-            marks=pytest.mark.slow if why in BUSY else pytest.mark.long if why in LONG else (),
+            marks=pytest.mark.soak if why in BUSY else pytest.mark.slow if why in LONG else (),
         )
         for why in OVERTURNED_IN_PART
     ],
@@ -249,14 +249,14 @@ def test_what_was_once_overturned_in_a_part_of_the_run_is_open_or_true(why: str)
         assert outcomes != ["pass", "fail"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(300_200, 300_206))
 def test_a_longer_horizon_breaks_nothing_that_was_kept_of_a_part_of_the_run(seed: int) -> None:
     story = story_of(random_story(seed).encode(), "s").check()
     hold(story.scenario(story.variants[0]), Random(seed), 3, "parts")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("factor", "cut", "later"),
     [(1.1, 307_827_793, 367_827_793), (1.1, 180_387_408, 190_387_408)],
@@ -279,7 +279,7 @@ def test_a_relative_limit_sways_with_what_it_is_relative_to(
     assert outcomes[0] == "inconclusive", outcomes
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", each(range(320_009, 320_025)))
 def test_a_longer_horizon_breaks_no_fact_that_held(seed: int) -> None:
     story = story_of(random_story(seed).encode(), "s").check()
@@ -297,7 +297,7 @@ def test_a_window_that_a_seed_had_moved_beyond_the_horizon_kept_its_fact() -> No
     assert outcomes[0] == "inconclusive", outcomes
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(330_000, 330_004))
 def test_a_longer_horizon_breaks_no_relative_limit_that_was_kept(seed: int) -> None:
     tally = Tally()

@@ -537,7 +537,7 @@ def test_phases_add_up_exactly_on_whatever_happens(seed: int) -> None:
     check_random_trace(seed)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_phases_add_up_exactly_in_ten_thousand_random_runs() -> None:
     for seed in range(1_000, 11_000):
         check_random_trace(seed)

@@ -67,7 +67,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_test_for_each_variant_and_budget(folder: Path) -> None:
     (folder / "scenarios" / "k8s.yaml").write_text("kind: Deployment\n", encoding="utf-8")
     (folder / "scenarios" / "plan.yaml").write_text(
@@ -83,7 +83,7 @@ def test_a_test_for_each_variant_and_budget(folder: Path) -> None:
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_failures_say_what_a_check_says_in_two_processes_and_in_junit(folder: Path) -> None:
     (folder / "scenarios" / "broken.yaml").write_text(
         PASSING.replace("<= 60s", "<= 10s"), encoding="utf-8"
@@ -107,7 +107,7 @@ def test_failures_say_what_a_check_says_in_two_processes_and_in_junit(folder: Pa
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_wrong_scenario_is_one_failing_test_with_its_line(folder: Path) -> None:
     (folder / "scenarios" / "wrong.yaml").write_text(
         PASSING.replace("members: 2", "membres: 2"), encoding="utf-8"
@@ -123,7 +123,7 @@ def test_a_wrong_scenario_is_one_failing_test_with_its_line(folder: Path) -> Non
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_undecided_and_senseless_budgets_fail_and_warnings_warn(folder: Path) -> None:
     text = (
         PASSING.replace("horizon: 3m", "horizon: 1m")
@@ -148,7 +148,7 @@ def test_undecided_and_senseless_budgets_fail_and_warnings_warn(folder: Path) ->
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_budgets_on_a_baseline_are_held_against_the_one_in_the_configuration(folder: Path) -> None:
     from rebalsim.cli.main import code_of
 

@@ -56,7 +56,7 @@ def test_what_differs_between_seeds_is_called_chance_and_the_rest_rule() -> None
     assert "partitions touched and rebalances are the same under every seed" in told
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_python_asks_for_a_metric_over_seeds() -> None:
     played = rebalsim.replay(
         "scale-out", ["replay=[consumer]", "group.handler={per_record: 0ms, poll_timeout: 200ms}"]

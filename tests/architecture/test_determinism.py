@@ -367,7 +367,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_hash_seed_changes_no_byte(name: str) -> None:
     """The unseed check: two processes, two hash seeds, the same bytes."""

@@ -25,7 +25,7 @@ def told_by(tool: str, *args: str) -> str:
     return "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_types_are_strict_and_right() -> None:
     """mypy as configured in pyproject.toml: strict, over the whole package."""
     assert told_by("mypy", "--no-error-summary", "--no-pretty") == ""

@@ -75,7 +75,7 @@ def wrong_words(line: str) -> Iterator[tuple[str, str]]:
             yield found.group(), instead
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_only_the_words_of_the_house() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{number}: “{word}” — say {instead}"

@@ -84,7 +84,7 @@ def spread(answer: Assignment) -> int:
     return max(map(len, answer.values())) - min(map(len, answer.values()))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPLETE)
 @quick
 @given(group=groups())

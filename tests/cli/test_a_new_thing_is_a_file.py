@@ -69,7 +69,7 @@ FORM = Form(
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_form_of_output(tmp_path: Path) -> None:
     (tmp_path / "form_angle_brackets.py").write_text(FORM, "utf-8")
     forms = "rebalsim.reports.forms"
@@ -270,7 +270,7 @@ CARD = PhaseCard(
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_phase_of_a_pause(tmp_path: Path) -> None:
     (tmp_path / "applause.py").write_text(PHASE, "utf-8")
     change = (

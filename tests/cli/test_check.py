@@ -42,7 +42,7 @@ def test_a_log_is_told_what_takes_so_long(
     assert "trying" not in repository.out
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_broken_budget_ends_with_1_and_says_why_and_where(repository: Repository) -> None:
     assert repository.check("scenarios", *SHORTER, is_advised=True) == exits.BROKEN
     told = " ".join(repository.out.split())
@@ -362,7 +362,7 @@ def test_a_single_run_under_the_consumer_protocol_is_called_a_sample(
     assert repository.check("new.yaml", "--runs", "3") == 0 and "sample" not in repository.out
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_budget_that_some_seeds_of_a_sample_break_is_broken(
     repository: Repository,
 ) -> None:
@@ -425,7 +425,7 @@ def test_run_on_a_scenario_without_budgets_ends_with_0(repository: Repository) -
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_stock_stories_keep_their_budgets(repository: Repository) -> None:
     stories = Path(__file__).parents[2] / "scenarios"
     assert repository.check(str(stories)) == exits.WITHIN
@@ -459,7 +459,7 @@ def test_an_interrupt_ends_with_130_at_once_and_leaves_no_process(repository: Re
     raise AssertionError("a process is still there")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_chance_makes_of_a_budget_under_the_consumer_protocol_stands_beside_it(
     repository: Repository,
 ) -> None:

@@ -79,7 +79,7 @@ def test_the_actions_steps_are_whole() -> None:
             assert shell(f"bash -n <<'SCRIPT'\n{step['run']}\nSCRIPT", ROOT).returncode == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_action_passes_annotates_and_writes_its_summary(repository: Repository) -> None:
     done = run_check_step(repository.root)
     assert done.returncode == 0 and "::" not in done.stdout, done.stdout + done.stderr
@@ -115,7 +115,7 @@ def test_the_actions_inputs_are_text_and_never_a_script(repository: Repository) 
     assert done.returncode == 2 and not list(repository.root.glob("owned*"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_action_compares_with_a_baseline(repository: Repository) -> None:
     assert repository.check("scenarios", "--save-baseline", "pauses.json") == 0
     assert (
@@ -181,7 +181,7 @@ def test_annotations_stay_out_of_json(
 # ------------------------------------------------------------------------------- GitLab, pre-commit
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_gitlab_templates_script_runs_and_leaves_its_reports(repository: Repository) -> None:
     job = yaml.safe_load((ROOT / ".ci" / "gitlab-template.yml").read_text("utf-8"))[".rebalsim"]
     repository.write("scenarios/deploy.yaml", BROKEN)
@@ -204,7 +204,7 @@ def test_the_gitlab_templates_script_runs_and_leaves_its_reports(repository: Rep
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_hooks_run_on_scenarios_and_on_nothing_else(repository: Repository) -> None:
     hooks = {
         hook["id"]: hook

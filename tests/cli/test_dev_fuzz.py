@@ -21,7 +21,7 @@ def all_goods() -> list[bytes]:
     return [*good_scenarios(), *(p.read_bytes() for p in sorted(FILES.glob("*.good.yaml")))]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_thousand_broken_files_end_well() -> None:
     goods = all_goods()
     verdicts = [fuzz.judge(mutated(goods, 2024, number)) for number in range(2000)]

@@ -18,7 +18,7 @@ def test_one_story_is_told_as_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert "pauses, each of them the sum of its phases" in told
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_who_stops_it_is_told_what_was_safe_until_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

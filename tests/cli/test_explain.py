@@ -76,14 +76,14 @@ def test_the_list_names_every_rule_phase_metric_and_exit_code(
         assert term in words, term
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_everything_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     terms = [e.term for listed in catalogue().values() for e in listed]
     text = said(capsys) + "".join(said(capsys, term) for term in terms)
     assert [line for line in text.split("\n") if len(line) > 79] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_see_also_leads_somewhere() -> None:
     for entry in (e for listed in catalogue().values() for e in listed):
         assert [term for term in entry.see if not find(term)] == [], entry.term
@@ -207,7 +207,7 @@ def test_a_key_of_the_language_is_a_term(
     assert [part for part in parts if part not in text] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_key_of_the_language_is_found() -> None:
     for section in (SCENARIO, GROUP, MEMBER, HANDLER, LIFE, *DEEDS.values()):
         assert [key for key in section.fields if not find(key)] == []

@@ -35,7 +35,7 @@ def told(tmp_path: Path, command: str, script: str, replay: str = "eager", *more
     return " ".join(said.output.split())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("replay", ["eager", "cooperative", "consumer"])
 def test_a_stuck_handler_ends_with_its_process_and_the_report_says_so(
     tmp_path: Path, replay: str

@@ -40,7 +40,7 @@ def manifest(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_manifest_becomes_a_scenario_that_loads_and_says_every_source(
     manifest: Path, tmp_path: Path
 ) -> None:
@@ -66,7 +66,7 @@ def test_json_is_printed_also_where_nothing_consumes(tmp_path: Path) -> None:
     assert result.return_value == 2 and json.loads(result.stdout)["consumers"] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_explain_tells_what_was_understood_and_what_would_hurt(manifest: Path) -> None:
     result = CliRunner().invoke(command, [str(manifest), "--explain"], standalone_mode=False)
     assert "Deployment/orders" in result.stdout and "Asked" in result.stdout
@@ -81,7 +81,7 @@ def test_a_link_out_of_the_given_folder_is_not_followed(manifest: Path, tmp_path
     assert result.return_value == 2 and json.loads(result.stdout)["files"] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_pipe_is_read_and_a_missing_file_is_an_error(manifest: Path) -> None:
     result = CliRunner().invoke(command, ["-"], input=MANIFEST, standalone_mode=False)
     assert result.return_value == 0 and "orders-group" in result.stdout

@@ -99,7 +99,7 @@ replay: as-written
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_fleet_of_java_and_librdkafka_on_old_brokers_reads_what_it_comes_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,7 +176,7 @@ def test_the_road_is_written_as_one_would_write_it() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_each_action_costs_in_sum_is_told_before_and_after(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,7 +223,7 @@ def migrated(tmp_path: Path, capsys: pytest.CaptureFixture[str], story: str) -> 
     return capsys.readouterr().out
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_before_and_after_are_told_over_the_same_seeds_each_at_another_moment_between_two_heartbeats(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -240,7 +240,7 @@ def test_before_and_after_are_told_over_the_same_seeds_each_at_another_moment_be
     assert re.fullmatch(r"4\d\.\d s \(4\d\.\d s, (4\d|50)\.\d s\)", after)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_the_start_costs_is_told_by_itself_and_is_in_no_sum(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -265,7 +265,7 @@ def test_what_the_start_costs_is_told_by_itself_and_is_in_no_sum(
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_who_does_not_come_back_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """A static pod that returns before its killed life's session is over is refused for good
     there, and costs no pauses any more.
@@ -278,7 +278,7 @@ def test_who_does_not_come_back_is_named(capsys: pytest.CaptureFixture[str]) -> 
     assert rows["start: time to begin"][:2] == ["6.00 s", "6.00 s"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_upgrades_are_said_not_to_be_in_the_deploy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,7 +69,7 @@ def test_new_alone_is_a_restart_as_it_stands(tmp_path: Path) -> None:
     assert "What differs" not in result.stdout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_budgets_come_from_annotations_and_a_file_and_end_the_build(tmp_path: Path) -> None:
     new = write(tmp_path / "new.yaml", version=2, annotations='rebalsim.io/longest-pause: "<= 1ms"')
     limits = tmp_path / "limits.yaml"
@@ -103,7 +103,7 @@ spec: {partitions: 9}
     assert "how many partitions each topic has: 9 (" in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
     result = preview(
         write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", assignor=COOPERATIVE)
@@ -112,7 +112,7 @@ def test_assignors_without_one_in_common_are_refused(tmp_path: Path) -> None:
     assert "deploy twice, first with both" in result.stdout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_headline_is_the_tables_figure_over_the_same_runs(tmp_path: Path) -> None:
     for versions in (
         [write(tmp_path / "new.yaml")],
@@ -160,7 +160,7 @@ def test_what_both_sides_say_alike_is_played_once(
     assert titles.count("a crash") == titles.count("a restart") == 20
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_recreate_needs_no_assignor_in_common(tmp_path: Path) -> None:
     def recreated(name: str, **changed: object) -> str:
         path = tmp_path / name
@@ -178,7 +178,7 @@ def test_recreate_needs_no_assignor_in_common(tmp_path: Path) -> None:
 BOTH = f"{COOPERATIVE},{PLAIN['assignor']}"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -207,7 +207,7 @@ def moved(path: Path, *lines: str) -> str:
     return str(path)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_change_of_protocol_is_played_as_a_live_migration(tmp_path: Path) -> None:
     result = preview(write(tmp_path / "old.yaml"), moved(tmp_path / "new.yaml"))
     assert result.return_value == 0, result.exception
@@ -217,7 +217,7 @@ def test_a_change_of_protocol_is_played_as_a_live_migration(tmp_path: Path) -> N
     assert "a live migration back to the classic protocol" in " ".join(back.stdout.split())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_a_client_or_a_broker_would_not_take_is_refused(tmp_path: Path) -> None:
     new = moved(tmp_path / "new.yaml", "{name: KAFKA_SESSION_TIMEOUT_MS, value: '30000'}")
     result = preview(write(tmp_path / "old.yaml"), new)
@@ -251,7 +251,7 @@ spec:
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_autoscaler_at_an_assumed_rate_is_tried_beside_the_deploy(tmp_path: Path) -> None:
     new = tmp_path / "new.yaml"
     write(new)
@@ -260,14 +260,14 @@ def test_an_autoscaler_at_an_assumed_rate_is_tried_beside_the_deploy(tmp_path: P
     assert "follows a rate that is only assumed" in said and "it would scale" in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_unchanged_template_restarts_nothing_and_says_so(tmp_path: Path) -> None:
     result = preview(write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", replicas=6))
     assert "so nothing restarts now" in result.stdout.replace("\n    ", " ")
     assert "orders: replicas 4 → 6" in result.stdout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_comment_is_at_most_forty_lines_and_holds_no_html_of_the_files(tmp_path: Path) -> None:
     new = write(tmp_path / "new.yaml", version=2, replicas=9, surge=3)
     result = preview(write(tmp_path / "old.yaml"), new, "--markdown")
@@ -278,7 +278,7 @@ def test_a_comment_is_at_most_forty_lines_and_holds_no_html_of_the_files(tmp_pat
     assert any("<details>" in line for line in lines)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_json_and_the_page_tell_the_same_verdict(tmp_path: Path) -> None:
     new, page = write(tmp_path / "new.yaml"), tmp_path / "page.html"
     result = preview(new, "--json", "--html", str(page))
@@ -287,7 +287,7 @@ def test_json_and_the_page_tell_the_same_verdict(tmp_path: Path) -> None:
     assert told["figures"][0]["metric"] == "longest pause"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_files_say_the_same_again(tmp_path: Path) -> None:
     old, new = write(tmp_path / "old.yaml"), write(tmp_path / "new.yaml", version=2)
     assert preview(old, new).stdout == preview(old, new).stdout
@@ -308,7 +308,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("old", ["git:main", "git:main:deploy", "git:main:deploy/orders.yaml"])
 def test_a_revision_is_read_without_being_checked_out(repository: Path, old: str) -> None:
     result = preview(old, "deploy")

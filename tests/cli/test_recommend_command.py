@@ -49,7 +49,7 @@ def found_in(told: Any) -> Any:
     return json.loads(told.stdout)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_smallest_change_keeps_the_budgets_in_each_seed_and_at_each_moment(crash: Path) -> None:
     told = recommend(str(crash), "--json")
     best = found_in(told)["choices"][0]
@@ -100,7 +100,7 @@ def test_what_is_undecided_was_told_as_broken(tmp_path: Path) -> None:
     assert "? longest_pause <= 25s: undecided at best" in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_budgets_own_percentile_was_left_out_of_account(tmp_path: Path) -> None:
     """At p55 it is kept as it is; in 19 of 20 seeds it is not."""
     path = tmp_path / "chance.yaml"
@@ -128,7 +128,7 @@ def test_a_budgets_own_percentile_was_left_out_of_account(tmp_path: Path) -> Non
         assert bool(as_it_is["breaks"]) == bool(code), (percent, place, as_it_is)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_a_search_cannot_judge_was_passed_over_in_silence(crash: Path) -> None:
     crash.write_text(
         CRASH.replace("budgets:", "expect: [no rebalance before 20s]\nbudgets:"), "utf-8"
@@ -146,14 +146,14 @@ def test_a_kept_search_that_is_damaged_was_a_bug(crash: Path, tmp_path: Path, ke
     assert "another folder" in str(told.exception) or ("UTF-8" in str(told.exception))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_change_is_written_into_the_file_and_its_comments_stay(crash: Path) -> None:
     recommend(str(crash), "--apply")
     text = crash.read_text("utf-8")
     assert text == CRASH.replace("session.timeout.ms: 45s ", "session.timeout.ms: 20s ")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_search_goes_on_where_it_was_broken_off(crash: Path, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept")
     whole = recommend(str(crash), "--json")
@@ -166,7 +166,7 @@ def test_a_search_goes_on_where_it_was_broken_off(crash: Path, tmp_path: Path) -
     assert wrong.exception is not None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_knifes_edge_is_no_choice(crash: Path) -> None:
     """What keeps a budget only when the fault strikes at its written moment is told apart."""
     story = load_scenario(crash)

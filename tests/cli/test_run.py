@@ -171,7 +171,7 @@ def test_the_worst_of_several_seeds_is_named_where_there_is_one(
     assert said in " ".join(run(*words).output.split())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_story_of_many_members_says_that_it_is_told_over_fewer_seeds() -> None:
     many = [
         word

@@ -199,7 +199,7 @@ def test_show_as_json_holds_the_resolved_variants(
 # ------------------------------------------------------------------------------------- init, schema
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_init_writes_a_scenario_that_lints_and_never_overwrites(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

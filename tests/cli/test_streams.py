@@ -51,7 +51,7 @@ def test_a_full_disk_is_told_as_such(command: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_the_caller_closed_goes_nowhere(tmp_path: Path) -> None:
     assert shell(f"{REBALSIM} run s.yaml >&-", tmp_path) == (0, "")
     assert shell(f"{REBALSIM} run nowhere.yaml 2>&-", tmp_path)[0] == 2

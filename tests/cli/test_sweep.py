@@ -56,7 +56,7 @@ def test_help_has_an_example_and_needs_no_spark(command: str) -> None:
     assert "pyspark" not in sys.modules or command
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_dry_run_counts_shows_and_estimates_without_spark(plan: Path) -> None:
     code, out, err = rebalsim("sweep", str(plan), "--dry-run", PATH="/nonexistent", JAVA_HOME="")
     assert (code, err) == (0, "")
@@ -95,7 +95,7 @@ def test_the_tables_are_told_with_every_metric_and_axis(plan: Path) -> None:
         assert f"\n  {name} " in out or out.startswith(name) or f"\n{name}" in out
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_java_an_old_java_no_pyspark_are_one_line_each(plan: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     code, said, err = rebalsim("sweep", str(plan), "--out", out, PATH="/nonexistent", JAVA_HOME="")
@@ -220,7 +220,7 @@ def test_a_plan_of_a_trillion_points_is_refused_with_the_number(tmp_path: Path) 
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_pack_is_the_same_bytes_each_time_and_holds_what_a_worker_needs(tmp_path: Path) -> None:
     for name in ("a.zip", "b.zip"):
         code, _, err = rebalsim("sweep", "--pack", str(tmp_path / name))

@@ -232,7 +232,7 @@ def test_compare_a_scenario_against_itself_finds_nothing(capsys: Said) -> None:
 SAMPLED = ("scale-out", "--replay", "consumer")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "form"),
     [

@@ -111,7 +111,7 @@ def test_the_three_scenarios_keep_their_budgets(shop: Repository) -> None:
     assert "3 scenarios: 6 budgets kept." in shop.out
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARM)
 def test_a_harmful_change_fails_on_the_right_line_with_the_reason(
     shop: Repository, name: str

@@ -66,11 +66,11 @@ def played(page: Path, folder: Path, capsys: pytest.CaptureFixture[str], kind: s
             run(block)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.long] if page.parent.name == "docs" else [])
+        pytest.param(page, marks=[pytest.mark.slow] if page.parent.name == "docs" else [])
         for page in NAMED
     ],
     ids=lambda page: page.stem,
@@ -81,7 +81,7 @@ def test_what_a_page_shows_is_so(
     played(page, folder, capsys, "")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("page", NAMED, ids=lambda page: page.stem)
 def test_what_takes_minutes_is_so_too(
     page: Path, folder: Path, capsys: pytest.CaptureFixture[str]

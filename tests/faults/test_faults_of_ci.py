@@ -173,7 +173,7 @@ HOSTILE_NAMES = (
 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [["-q"], ["-vv"], ["-q", "-rA", "--tb=line"]])
 def test_pytest_printed_hostile_names_raw(
     asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

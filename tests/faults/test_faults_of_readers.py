@@ -375,7 +375,7 @@ def endings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, fl
     return {name: (code, seconds, said) for name, code, seconds, said in found}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test(fault: str, endings: dict[str, tuple[int, float, str]]) -> None:
     code, seconds, said = endings[fault]
@@ -427,7 +427,7 @@ def test_a_shells_substitution_was_empty_for_whoever_read_it_twice(
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_mutated_inputs_of_a_reader_ended_in_a_bugs_message(name: str, tmp_path: Path) -> None:
     """26 of 400 results did, 10 of 400 conversations; `rebalsim dev fuzz` breaks as many as anybody likes."""

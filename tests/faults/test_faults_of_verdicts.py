@@ -128,7 +128,7 @@ GONE = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", GONE)
 def test_a_window_kept_the_budget_of_what_was_gone_in_it(
     fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -152,7 +152,7 @@ def test_a_groups_first_settling_broke_an_expectation_of_no_rebalance(
     assert code == 0, told
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_epoch_that_was_overtaken_lasted_until_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -231,7 +231,7 @@ def test_catching_up_that_never_ends_was_kept_until_the_horizon_was_long(
         assert found == code, said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_run_showed_a_tick_beside_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.yaml").write_text(
         story(**{**OVERLOADED, "replay": "[eager, cooperative]"}), "utf-8"

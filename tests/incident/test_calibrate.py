@@ -71,7 +71,7 @@ def test_faults_are_told_with_their_rates() -> None:
     assert abs(int(found[1]) - STUCK_FOR_MS) < 1_000, "until it came back, not until it was missed"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_writes_what_it_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

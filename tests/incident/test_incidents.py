@@ -40,7 +40,7 @@ def test_every_partition_second_has_a_cause(name: str) -> None:
             assert told == d.cost_us
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_deploy_replays_as_it_was_and_what_helps_was_tried() -> None:
     first = investigate(observed("deploy-last-night"), events=60_000)[0]
     assert first.held is not None
@@ -66,7 +66,7 @@ def test_a_coordinators_log_alone_tells_who_began_it_and_that_no_log_tells_what_
     assert "pauses unknown" in observed_render(alone)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_storm_that_does_not_replay_is_not_advised_on() -> None:
     first = investigate(observed("storm-last-night"))[0]
     assert first.held is not None

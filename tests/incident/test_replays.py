@@ -130,7 +130,7 @@ def test_a_process_that_came_again_without_a_word_of_its_end_is_two_lives() -> N
     assert "handler: {commit: none}" in aligned(story).text  # its session began with its last beat
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_faster_heartbeats_are_tried_on_the_replay_of_a_deploy_and_help() -> None:
     """What is known of beats says when they came as they were set, not that they could come no sooner."""
     first = investigate(observe(sources_in([str(FOLDER / "deploy-last-night")])), events=60_000)[0]

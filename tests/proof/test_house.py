@@ -29,7 +29,7 @@ def test_a_chain_is_no_cycle() -> None:
     assert cycles(a="from rebalsim.analysis.b import x", b="import rebalsim.analysis.c", c="") == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_house_is_told_with_all_its_rooms(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ruff")
     assert code_of(["dev", "house", "--json"]) == 0

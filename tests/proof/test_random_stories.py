@@ -19,13 +19,13 @@ from rebalsim.scenario.load import story_of
 from rebalsim.simulation import world
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     [
         0,
-        pytest.param(40, marks=pytest.mark.long),
-        *(pytest.param(first, marks=pytest.mark.slow) for first in (20, *range(60, 240, 20))),
+        pytest.param(40, marks=pytest.mark.slow),
+        *(pytest.param(first, marks=pytest.mark.soak) for first in (20, *range(60, 240, 20))),
     ],
 )
 def test_random_stories_are_safe_and_settle(first: int) -> None:
@@ -126,11 +126,11 @@ LONGEST = (
 
 def each(faults: dict[str, int]) -> list[Any]:
     return [
-        pytest.param(fault, marks=pytest.mark.slow if fault in LONGEST else ()) for fault in faults
+        pytest.param(fault, marks=pytest.mark.soak if fault in LONGEST else ()) for fault in faults
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", each(BROKE))
 def test_what_a_random_story_once_broke_stays_mended(fault: str) -> None:
     broken = seeds.check_story((KEPT / f"{BROKE[fault]}.yaml").read_text())
@@ -179,7 +179,7 @@ DIFFERED = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", each(DIFFERED))
 def test_what_once_differed_between_asleep_and_tick_by_tick_stays_mended(fault: str) -> None:
     broken = seeds.check_story((KEPT / f"{DIFFERED[fault]}.yaml").read_text(), plain=True)

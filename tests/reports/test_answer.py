@@ -111,7 +111,7 @@ def test_how_sure_it_is_over_seeds() -> None:
         assert tell_answer_first(replace(report, variants=sampled))[0].endswith(told)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_that_it_does_not_matter_is_held_against_the_seeds_as_well() -> None:
     one = story("scale-out").variants[0]
 

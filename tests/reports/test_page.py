@@ -187,7 +187,7 @@ def unpacked(text: str) -> list[list[int]]:
     return rows
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
     eager, other = one(bounced(50, 10, 40)), one(bounced(50, 10, 40, shift_us=1_500))
     page = to_html.render(
@@ -196,7 +196,7 @@ def test_a_story_of_fifty_partitions_takes_less_than_400_kb() -> None:
     assert len(page.encode()) < 400_000
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_thousand_partitions_stay_small_enough() -> None:
     page = to_html.render(one(bounced(2_000, 20, 2, shift_us=10)))
     assert len(page.encode()) < 3_000_000

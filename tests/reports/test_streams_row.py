@@ -27,7 +27,7 @@ def test_other_groups_have_no_such_row() -> None:
     assert done.analysis.application_states == {}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_standbys_follow_thinly_beneath_their_task(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(ROOT / "scenarios" / "streams-crash.yaml")
     code_of(["run", path, "--ascii", "--variant", "two-standbys"])
@@ -37,7 +37,7 @@ def test_standbys_follow_thinly_beneath_their_task(capsys: pytest.CaptureFixture
     assert any("standby, caught up" in line for line in lines)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_page_has_them_and_the_application_s_state(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     path = str(ROOT / "scenarios" / "streams-crash.yaml")

@@ -125,7 +125,7 @@ def test_a_close_without_a_coordinator_is_no_matter_of_its_callback() -> None:
     assert not any(hint_on(p, analysis).startswith("A quicker commit") for p in analysis.pauses)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_commits_for_a_topic_that_is_gone_are_made_again_and_again_and_its_deletion_is_the_cause() -> (
     None
 ):

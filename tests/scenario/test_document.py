@@ -161,7 +161,7 @@ def test_an_alias_of_what_is_not_complete_is_a_problem(text: str) -> None:
     assert any("stands for nothing so far" in p for p in problems)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_a_billion_laughs_are_stopped_before_they_are_told() -> None:
     text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -179,7 +179,7 @@ def test_more_aliases_than_sense_are_stopped() -> None:
     assert root is None and "1000 aliases" in problems[-1].message
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- "])
 def test_a_hundred_thousand_levels_are_stopped_at_the_thirty_third(opening: str) -> None:
@@ -236,7 +236,7 @@ def test_nothing_unprintable_reaches_a_terminal() -> None:
     assert all(line.isprintable() for line in str(problems[0]).splitlines()[1:])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_a_megabyte_of_digits_is_told_at_once() -> None:
     started = time.process_time()

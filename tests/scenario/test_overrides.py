@@ -190,7 +190,7 @@ def test_python_values_of_every_kind_can_be_set() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_a_neighbour_in_a_sweep_costs_less_than_a_millisecond() -> None:
     story = told(SMALL)

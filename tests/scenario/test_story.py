@@ -142,7 +142,7 @@ def test_keys_of_kafka_without_bearing_are_a_warning() -> None:
     assert all(w.is_warning for w in story.warnings)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
     story = told(
@@ -154,7 +154,7 @@ def test_a_thousand_members_resolve_in_a_tenth_of_a_second() -> None:
     assert time.process_time() - started < 0.1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("text", "wrong"),

@@ -133,7 +133,7 @@ def test_under_the_consumer_protocol_a_scaler_sees_commits_too() -> None:
     assert said and "lag 1," in said[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_plain_way_tells_the_same_scalings() -> None:
     scenario = story(100).scenario("eager")
     quiet, plain = play(scenario), play(scenario, plain=True)
@@ -148,7 +148,7 @@ def _scalings(trace: object) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_group_of_none_wakes_for_its_first_record_and_sleeps_after_the_cooldown() -> None:
     text = STORY.replace("THRESHOLD", "100").replace("minReplicaCount: 2", "minReplicaCount: 0")
     text = text.replace("maxReplicaCount: 5", "maxReplicaCount: 5, cooldownPeriod: 1m")

@@ -83,7 +83,7 @@ def test_as_many_are_refused_as_a_real_kafka_refused(name: str) -> None:
     assert figures["commits_refused"] == pytest.approx(recorded, rel=0.05)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", ["sync-batch", "async"])
 def test_it_comes_to_the_same_whether_quiet_time_is_skipped_or_not(commit: str) -> None:
     story = story_of((STORY % (commit, "retry", "cooperative")).encode(), "story.yaml").check()

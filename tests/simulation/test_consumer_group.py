@@ -96,7 +96,7 @@ DEEDS = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("deed", DEEDS)
 def test_whether_quiet_is_slept_through_or_not_changes_nothing(deed: str) -> None:
     scenario = story(DEEDS[deed], config="max.poll.interval.ms: 30s")
@@ -119,7 +119,7 @@ horizon: 80s
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -139,7 +139,7 @@ def test_rounds_that_meet_polls_and_rolls_are_skipped_as_they_are_played(
     assert [repr(event) for event in plain.events] == [repr(event) for event in quiet.events]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("deed", DEEDS)
 def test_in_the_end_every_partition_has_one_owner_who_is_alive(deed: str) -> None:
     trace = played(DEEDS[deed], config="max.poll.interval.ms: 30s")
@@ -280,7 +280,7 @@ def test_a_failover_costs_nobody_its_partitions() -> None:
     assert not [e for e in told(trace, ev.CallbackBegan) if e.at_us > 60 * SECOND]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_new_partitions_are_noticed_by_the_broker_at_the_next_heartbeat_of_anybody() -> None:
     trace = played(DEEDS["growth"])
     bumped = first(trace, ev.EpochBumped, 60 * SECOND, trigger="metadata-changed")

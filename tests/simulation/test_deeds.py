@@ -369,7 +369,7 @@ def test_a_deleted_topic_drops_out_of_a_pattern_when_its_fetches_are_refused() -
     assert set(kept) == {"c0", "c1", "c2"} and set.union(*kept.values()) == {"logs.a"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_pattern_subscriber_looks_before_it_joins() -> None:
     """A fourth comes between two looks of the others: they find the new topic in its rebalance,
     not in one of their own afterwards.
@@ -849,7 +849,7 @@ def test_a_listener_that_throws_is_survived_or_not_as_the_application_says() -> 
     } == {"fatal"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_selector_that_minds_racks_keeps_bytes_within_them() -> None:
     group = (
         "cluster: {brokers: 2, racks: [a, b]%s}\ntopics: {orders: {partitions: 4, rate: 100/s, "

@@ -28,7 +28,7 @@ print(digest.hexdigest())
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_sleeping_through_quiet_times_changes_nothing(seed: int) -> None:
     scenario = random_world(seed)
@@ -41,7 +41,7 @@ def test_sleeping_through_quiet_times_changes_nothing(seed: int) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_hash_seed_changes_nothing() -> None:
     told = set()
     for hash_seed in ("0", "1", "4711"):

@@ -92,7 +92,7 @@ def test_09_a_notice_is_acted_on_at_the_next_poll() -> None:
     )  # … its application did not look
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_12_a_member_that_dies_while_parked_is_part_of_the_generation() -> None:
     told = play_group(
         (*EAGER_TWO, member("M3", heartbeat_interval_us=10_499_000)),

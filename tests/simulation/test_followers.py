@@ -70,7 +70,7 @@ def crossed(analysis: Analysis, since: float, until: float) -> set[bool]:
     }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["", ", group.protocol: consumer"])
 def test_the_first_fetch_goes_to_the_leader_and_brings_nothing(protocol: str) -> None:
     """Partition 1's leader is in the other rack. Asked first, it answers at once; the records

@@ -104,7 +104,7 @@ def test_a_story_can_keep_to_its_written_times_under_every_seed() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_seed_by_itself_is_that_one_of_many_byte_by_byte() -> None:
     text = STORY + "replay: [consumer]\nruns: 5\n"
     many, alone = (
@@ -191,7 +191,7 @@ def test_a_crash_is_missed_for_a_session_less_the_age_of_the_last_heartbeat() ->
     assert 42.0 <= min(detected) < 44.0 and 46.5 < max(detected) <= 48.1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_chance_names_the_phase_of_the_heartbeats() -> None:
     scenario = story(variant="consumer")
     told = said_of_chance(spread(scenario, 4), scenario)

@@ -116,7 +116,7 @@ def test_the_restarts_of_a_crash_loop_are_held_back_longer_and_longer() -> None:
     assert waits == [0, 10, 20, 40, 80, 160, 300, 300]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_plain_way_tells_the_same() -> None:
     script = (
         "- {at: 1m, probe: {looks_at: poll_loop}}\n"

@@ -27,9 +27,9 @@ def test_no_invariant_is_broken_on_the_road(name: str) -> None:
     assert not analyse(played(name)).violations
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(STORIES[0], marks=pytest.mark.slow), pytest.param(STORIES[1])]
+    "name", [pytest.param(STORIES[0], marks=pytest.mark.soak), pytest.param(STORIES[1])]
 )
 def test_whether_quiet_is_slept_through_or_not_changes_nothing(name: str) -> None:
     assert [repr(event) for event in played(name, True).events] == [

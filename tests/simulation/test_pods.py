@@ -190,7 +190,7 @@ SPRING = (
 THROWS = "- {at: 1m, poison: {partition: orders-0, throws: true}}"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["eager", "consumer"])
 def test_springs_error_handler_waits_seeks_and_skips_in_the_end(variant: str) -> None:
     trace = played(THROWS, handler=SPRING, horizon="5m", variant=variant)

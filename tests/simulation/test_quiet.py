@@ -30,7 +30,7 @@ SHORT = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "variant"), SHORT)
 def test_a_stock_story_comes_to_the_same_whether_quiet_time_is_skipped_or_not(
     name: str, variant: str
@@ -83,7 +83,7 @@ def test_a_random_story_comes_to_the_same(seed: int) -> None:
     assert difference(play(scenario), play(scenario, plain=True)) == ""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["eager", "cooperative", "consumer"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_who_has_not_heard_of_a_round_rests_up_to_its_next_beat_commits_and_all(
@@ -109,7 +109,7 @@ horizon: 70s
     assert quiet.work < plain.work / 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [40, 10])  # a record every 100 ms, or every fourth poll()
 def test_records_as_often_as_poll_is_over_are_skipped_as_any(rate: int) -> None:
     text = f"""

@@ -123,7 +123,7 @@ def test_t5_static_restart_beyond_the_session() -> None:
     assert [at for at, _ in told.barriers(since=1)] == [57.004, 60.008]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_t6_max_poll_exceeded() -> None:
     told = play_group((M1, M2), settled(M1, M2), 340.0, deeds=((0.1, "hang", "M2", 330_000_000),))
     left = told.after(1, ev.LeaveSent, consumer="M2")

@@ -70,13 +70,13 @@ def test_the_measure_tells_samples_apart_that_differ_and_no_others() -> None:
     assert p_value(ones, [0.2 + x for x in ones]) < 0.001
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_few_seeds_do_not_tell_a_settled_start_from_a_played_one(way: str) -> None:
     assert min(held_against_a_played_start(way, 25).values()) >= 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("way", WAYS)
 def test_two_hundred_seeds_do_not_either(way: str) -> None:
     assert min(held_against_a_played_start(way, 200).values()) >= 0.01

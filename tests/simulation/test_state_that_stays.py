@@ -83,7 +83,7 @@ def test_in_the_background_each_partition_waits_for_its_own_state_alone() -> Non
     assert restored_s(told(", where: background")) == [20.0, 40.0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("client", CLIENTS)
 def test_meanwhile_the_application_polls_and_is_not_put_out(client: str) -> None:
     group = CLIENTS[client].replace("config: {", "config: {max.poll.interval.ms: 30s, ")
@@ -108,7 +108,7 @@ def test_a_disk_is_that_of_its_name_alone() -> None:
 
 
 # under the consumer protocol quiet time is worked out nearly, not event by event
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("client", [client for client in CLIENTS if client != "consumer"])
 @pytest.mark.parametrize("state", [SURVIVES, ", where: background"])
 def test_asleep_and_awake_the_same_comes_of_it(client: str, state: str) -> None:

@@ -102,7 +102,7 @@ def test_the_script_says_it() -> None:
     assert acted[0].targets == ("broker-1",)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["classic"])  # not yet event by event under the other
 @pytest.mark.parametrize("wait", ["200ms", "10ms..400ms"])
 def test_asleep_and_awake_the_same_comes_of_it(protocol: str, wait: str) -> None:

@@ -117,7 +117,7 @@ def test_who_is_told_that_it_is_beyond_use_loses_its_partitions_and_commits_noth
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_commit_sync_with_a_stale_epoch_throws() -> None:
     trace = played(
         'kafka: "4.1"\ncluster: {latency: 20ms}\n'

@@ -201,7 +201,7 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
     assert said.replace(str(out), "OUT") == said_here.replace(str(here), "OUT")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_cluster_that_goes_away_for_good_ends_the_sweep_and_another_finishes_it(
     cluster: Cluster, plan_file: Path, tmp_path: Path
 ) -> None:

@@ -134,7 +134,7 @@ def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(
     assert [r for r in rows if r["run"] in {s["run"] for s in so_far}] == so_far
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_worker_that_is_short_of_memory_costs_its_runs_and_no_more(tmp_path: Path) -> None:
     spark_or_skip()
     plan = tmp_path / "plan.yaml"

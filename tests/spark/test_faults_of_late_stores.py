@@ -34,7 +34,7 @@ def jar(tmp_path: Path) -> Path:
     return tmp_path / "late.jar"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_store_that_shows_files_late_lacked_all_that_was_written(
     jar: Path, plan_file: Path, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "scenarios" / "sweeps" / "pictures"
 FIELD = re.compile(r"<title>([^<]*): ([^:<]*) \((\w+), point (\d+)-([\w-]+)\)</title>")
 GRAVITY = ("at once", "slowly", "never")
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 
 def alone(plan: Plan, variant: str) -> Player:

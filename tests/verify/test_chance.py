@@ -32,7 +32,7 @@ def test_a_replay_finds_all_of_itself(name: str) -> None:
     assert figures["callback_ms"] == [0, 0] and figures["pause_error_ms"] == [0, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_another_group_is_not_found() -> None:
     """What is held against a replay of another script differs from it."""
     document = load("crash-sticky")
@@ -41,7 +41,7 @@ def test_another_group_is_not_found() -> None:
     assert figures["pauses_percent"] < 100.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_spread_is_over_seeds_of_all_recordings_together() -> None:
     document = load("crash-sticky")
     plain = prediction_of(played(document))

@@ -117,7 +117,7 @@ def test_what_chance_decides_comes_out_as_recorded_under_some_draw() -> None:
     assert result.workers == ["w0", "w1", "w2"] and not result.differing
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_where_starts_and_stops_differ_it_says_how_many_draws_go_the_recordings_way() -> None:
     finding = verify(FOLDER / "rolling-eager.json.gz")
     assert finding.document["seeds"].keys() == {"generations", "w0", "w1", "w2"}

@@ -85,7 +85,7 @@ def test_beats_after_the_first_acknowledgement_leave_when_the_recorded_ones_did(
         assert abs(ours[member][2] - beats[2]) <= 3
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_replay_is_the_same_each_time() -> None:
     scenario, drive = scenario_of(recording("crash-next"))
     again = play(scenario, seed=1, wire=True, drive=drive)
@@ -109,7 +109,7 @@ def test_seeds_of_jitter_let_races_go_either_way() -> None:
     assert len(seen) > 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_tells_how_far_it_agrees() -> None:
     finding = traces.verify(FOLDER / "crash-next.json.gz", wire=True)
     assert finding.ok

@@ -51,7 +51,7 @@ def test_generations_and_callbacks_are_those_recorded(name: str) -> None:
     assert result.differing == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_figures() -> None:
     figures = total(judge(document, replayed(document)) for document in map(load, CLASSIC))
     assert figures["recordings"] == len(CLASSIC) >= 9
@@ -108,7 +108,7 @@ def test_what_seeds_disagree_on_is_told() -> None:
     assert any(flip.what.startswith("callbacks of") for flip in told)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     files = [str(FOLDER / f"{name}.json.gz") for name in ("crash-sticky", "grow-eager")]
     ran = CliRunner().invoke(
@@ -133,7 +133,7 @@ def test_the_command(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_in_words() -> None:
     finding = verify(FOLDER / "crash-sticky.json.gz", wire=True)
     assert "generations 2, ours 2" in finding.summary
@@ -157,7 +157,7 @@ def test_a_recording_in_which_nobody_joins_is_replayed_as_such() -> None:
     assert replayed(document) == nothing
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_no_seed_gets_right_is_no_matter_of_a_few_ms(tmp_path: Path) -> None:
     document = load("crash-sticky")
     for event in document["events"]:

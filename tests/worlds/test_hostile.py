@@ -72,7 +72,7 @@ def test_a_credential_is_nowhere_in_what_is_printed() -> None:
     assert "geheim99" not in to_json(made, sources)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_no_cut_or_swap_of_a_file_ends_in_anything_but_an_answer(data: st.DataObject) -> None:

@@ -36,7 +36,7 @@ def test_this_is_what_was_understood(name: str, golden: Callable[[str, str], Non
     golden(f"worlds/{name}/explained.txt", explained(understand(sources(name))) + "\n")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_this_is_what_a_restart_does(name: str, golden: Callable[[str, str], None]) -> None:
     told = preview(None, side_of(name, sources(name)), advise=0)

@@ -184,7 +184,7 @@ spec:
     assert "as: statefulset" in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_preview_tells_tasks_first_where_only_connect_is_rolled() -> None:
     source = '{"name": "db", "config": {"connector.class": "acme.DbSource", "tasks.max": "6"}}'
     new = WORKERS.replace("30000", "60000")
@@ -196,7 +196,7 @@ def test_a_preview_tells_tasks_first_where_only_connect_is_rolled() -> None:
     assert before.startswith("3") and after.startswith("1 m")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_preview_knows_that_no_live_road_leads_to_the_streams_protocol() -> None:
     variable = "        - {name: SPRING_KAFKA_STREAMS_PROPERTIES_GROUP_PROTOCOL, value: streams}\n"
     told = previewed(STREAMS, STREAMS + variable)
@@ -213,7 +213,7 @@ def test_a_sink_connector_has_no_pods_that_an_apply_would_restart_or_not() -> No
     assert set(restarts(one, other)) == {"KafkaConnect/hub"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_connectors_that_come_grow_and_go_are_each_told_and_played() -> None:
     def connectors(*rows: tuple[str, int]) -> tuple[str, str]:
         made = ",".join(
@@ -243,7 +243,7 @@ def test_of_two_clusters_none_is_played_and_that_is_said() -> None:
     assert "hub and two: a scenario holds one" in left_out(made)[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_several_groups_and_a_cluster_are_rolled_one_after_another() -> None:
     blue = DEPLOYMENT.format(name="blue", key="KAFKA_TOPIC", value="a")
     green = DEPLOYMENT.format(name="green", key="KAFKA_TOPIC", value="b").replace(

@@ -19,7 +19,7 @@ def told(monkeypatch: pytest.MonkeyPatch, events: int) -> dict[str, calibrate.Mo
     return {moved.word: moved for moved in calibrate.calibrated(made, to_scenario(made))}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_value_that_is_too_dear_to_be_played_is_not_said_to_be_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

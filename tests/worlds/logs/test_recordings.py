@@ -107,7 +107,7 @@ def test_hostile_logs_do_not_crash(seed: int) -> None:
         assert sum(p.length_us for p in pause.phases) == pause.length_us
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_takes_no_time() -> None:
     prefix = "2025-11-18 15:40:07,559 [main] INFO o.a.k.X - [Consumer clientId=c0, groupId=g] "
     lines = [prefix + "(Re-)joining group"]
