@@ -62,7 +62,6 @@ TEMPLATE_FIELDS = (
         MapOf(NAME, NAME, "client tags", most=5),
         "Kafka Streams: an instance's client.tag.KEY settings, as in {zone: a}; standbys differ in "
         "those that rack.aware.assignment.tags names.",
-        kafka=True,
     ),
     Field(
         "topics",
