@@ -5,7 +5,6 @@ rewrites golden files.
 from __future__ import annotations
 
 import gc
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,16 +52,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes is slow as well. The files that take longest come first, so that two
-    processes have done at about the same time.
-    """
-    slow: Counter[Path] = Counter()
-    spark: set[Path] = set()
+    """What takes minutes is slow as well."""
     for item in items:
         if item.get_closest_marker("soak") is not None:
             item.add_marker(pytest.mark.slow)
-        elif item.get_closest_marker("spark") is not None:
-            spark.add(item.path)
-        elif item.get_closest_marker("slow") is not None:
-            slow[item.path] += 1
-    items.sort(key=lambda item: (item.path not in spark, -slow[item.path]))
