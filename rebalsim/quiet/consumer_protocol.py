@@ -176,11 +176,15 @@ class AsyncReading(Reading):
         some came in the time that is left out stand in the order in which they came last.
         """
         feed, found = self.client.feed, []
+        places = {
+            broker: {partition: place for place, partition in enumerate(session)}
+            for broker, session in feed.sessions.items()
+        }
         for share in self._flowing:
             count = share.flow.count(at_us - 1)
             if count > share.flow.count(self._began_us):
                 lands = share.flow.when(count - 1) + self.client.link(share.broker).most_us
-                place = feed.sessions.get(share.broker, []).index(share.partition)
+                place = places[share.broker][share.partition]
                 found.append(((lands, share.broker, place), share.partition))
         for _, partition in sorted(found):
             feed.shares[partition] = feed.shares.pop(partition)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any
 
-from rebalsim.domain.pods import CALM_US, Looks, back_off_us
+from rebalsim.domain.pods import Looks
+from rebalsim.simulation.back_off import BackOff, told
 from rebalsim.simulation.engine import SCRIPT
 
 NAME = "kubelet"  # as what it does is told of
@@ -18,7 +19,7 @@ class Kubelet:
 
     def __init__(self, world: Any) -> None:
         self.world = world
-        self._restarts: dict[str, tuple[int, int]] = {}  # pod → how many in a row, when the last
+        self._back_off = BackOff()
         self._coming: set[str] = set()  # pods that are about to be started again
         self._started_us: dict[str, int] = {}  # when each consumer's container was started
 
@@ -93,22 +94,15 @@ class Kubelet:
         self._coming.add(name)
         wait = self.next_wait(consumer)
         names = tuple([one.name for one in pod])
-        again = f"again after {wait // 1_000_000} s of back-off" if wait else "again at once"
-        self._tell(f"{consumer.name} died, is started {again}", *names)
+        self._tell(told(consumer.name, wait), *names)
         at = self.world.engine.now + wait
         lives = tuple([(one.name, one.life) for one in pod])
         self.world.engine.at(at, SCRIPT, self._start, (name, lives))
 
     def next_wait(self, consumer: Any) -> int:
         """How long the next restart of this pod is held back; it counts as made."""
-        now = self.world.engine.now
         pod = consumer.spec.process or consumer.name
-        count, last_us = self._restarts.get(pod, (0, -CALM_US))
-        if now - last_us >= CALM_US:
-            count = 0
-        wait = back_off_us(count)
-        self._restarts[pod] = (count + 1, now + wait)
-        return wait
+        return self._back_off.next_wait(pod, self.world.engine.now)
 
     def _start(self, pod: tuple[str, tuple[tuple[str, int], ...]]) -> None:
         self._coming.discard(pod[0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rebalsim.domain.consumer import Consumer
-from rebalsim.domain.pods import CALM_US, back_off_us
+from rebalsim.simulation.back_off import BackOff, told
 from rebalsim.simulation.streams.play import StreamsWorld
 
 NAME = "kubelet"  # as what it does is told of
@@ -31,27 +31,16 @@ class Restarts:
 
     def __init__(self, pods: Pods) -> None:
         self._pods, self._port = pods, pods.world.port
-        self._made: dict[str, tuple[int, int]] = {}  # instance → how many in a row, when the last
+        self._back_off = BackOff()
 
     def died(self, name: str) -> None:
         """Where that is the pod's policy it is started again."""
         if self._pods.specs[name].life.restart_policy != "Always":
             return
-        wait = self._next_wait(name)
-        again = f"again after {wait // 1_000_000} s of back-off" if wait else "again at once"
-        self._pods.tell(NAME, "Kubelet", f"{name} died, is started {again}", (name,))
+        wait = self._back_off.next_wait(name, self._port.now)
+        self._pods.tell(NAME, "Kubelet", told(name, wait), (name,))
         life = self._pods.world.instance(name).life
         self._port.call(self._port.now + wait, self._start, (name, life))
-
-    def _next_wait(self, name: str) -> int:
-        """How long the next restart is held back; it counts as made."""
-        now = self._port.now
-        count, last_us = self._made.get(name, (0, -CALM_US))
-        if now - last_us >= CALM_US:
-            count = 0
-        wait = back_off_us(count)
-        self._made[name] = (count + 1, now + wait)
-        return wait
 
     def _start(self, died: tuple[str, int]) -> None:
         name, life = died
