@@ -31,6 +31,7 @@ class EpochFinder:
         )
         # at, trigger, consumer, event; not yet in a target
         self.bumps: list[tuple[int, str, str, int]] = []
+        self.called_for = -1  # the epoch of the last of them
         self.removed: dict[str, tuple[int, int, str]] = {}
         self.heard: dict[str, int] = {}
         self.vanished: dict[str, tuple[int, int]] = {}
@@ -51,7 +52,29 @@ class EpochFinder:
             event = events[number]
             if (handler := handlers.get(type(event))) is not None:
                 handler(number, event)
+        self._unfinished()
         return self.targets
+
+    def _unfinished(self) -> None:
+        """A target that had been called for and was not computed yet at the horizon: the group is
+        disturbed from the call on, whatever puts the computation off.
+        """
+        if self.is_told and self.bumps:
+            at, trigger, who, _ = min(self.bumps)
+            evidence = tuple(dict.fromkeys(b[3] for b in self.bumps))
+            self.targets.append(
+                Rebalance(
+                    self.group,
+                    self.called_for,
+                    Trigger(trigger),
+                    who,
+                    prepared_us=at,
+                    completed_by=Completion.COMPUTED,
+                    is_cooperative=True,
+                    evidence=evidence,
+                    removed=self.removed,
+                )
+            )
 
     def _target(self, at: int, epoch: int, number: int) -> Rebalance:
         """A new target: everything that called for one since the last is its trigger, the first
@@ -97,6 +120,7 @@ class EpochFinder:
 
     def _bumped(self, number: int, e: ev.EpochBumped) -> None:
         self.bumps.append((e.at_us, e.trigger, e.consumer, number))
+        self.called_for = e.epoch
 
     def _removed(self, number: int, e: ev.MemberRemoved) -> None:
         if e.why != "replaced":
@@ -198,6 +222,8 @@ class EpochFinder:
         self._note_reached(e.at_us)
 
     def _group_state(self, number: int, e: ev.GroupStateChanged) -> None:
+        if e.after == "Empty":  # nobody is left for whom a target would be computed
+            self.bumps = []
         if e.after == "Stable" and self.targets and self.targets[-1].stable_us < 0:
             self.targets[-1].stable_us, self.targets[-1].members = e.at_us, len(self.member_epoch)
 

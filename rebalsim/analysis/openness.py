@@ -221,7 +221,7 @@ def _beyond_window(
     # whose an open pause or disturbance is, and what it comes to, is known when it has ended
     whole = replace(s, members=(), action="")
     if metric in _OF_WHOLE_DISTURBANCES:
-        return _unsettled(a, whole) or _called_for(a, s.until_us or 0)
+        return _unsettled(a, whole)
     is_narrowed = s.members or s.action
     found = _pauses(a, whole) if _lasts(metric) or is_narrowed else []
     found += _of_records(a, metric, s) if metric == "time_to_catch_up" else []
@@ -243,20 +243,6 @@ def _unsettled(a: Findings, s: Selection) -> list[OpenEnd]:
     """Where a disturbance ends, and which others belong to it, is known when it has ended."""
     is_open = any(d.is_open for d in selected_disturbances(a, s))
     return [OpenEnd(OpenEndKind.UNSETTLED)] if is_open else []
-
-
-def _called_for(a: Findings, before_us: int) -> list[OpenEnd]:
-    """A target that was called for by then and has not been computed yet: when it is, it began
-    then.
-    """
-    for group in a.groups:
-        for number in reversed(a.index.of_group(group)):
-            e = a.index.events[number]
-            if type(e) is ev.AssignmentComputed and not e.consumer:
-                break
-            if type(e) is ev.EpochBumped and e.at_us < before_us:
-                return [OpenEnd(OpenEndKind.UNSETTLED, group)]
-    return []
 
 
 def _may_be_shorter(p: Pause) -> bool:

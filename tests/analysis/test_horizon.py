@@ -193,6 +193,13 @@ OVERTURNED_IN_PART: dict[str, tuple[int, str, str, Part, tuple[int, int]]] = {
         {"until_us": 881_258},
         (1_000_000, 2_000_000),
     ),
+    "a target that an interval puts off is under way since it was called for": (
+        59002002,
+        "unsettled",
+        "<=",
+        {"from_us": 157_075, "until_us": 612_711},
+        (1_200_000, 2_200_000),
+    ),
     "a kept partition's pause ended when its owner was back, as its next record shows": (
         450001,
         "partition_seconds",
