@@ -67,6 +67,9 @@ def _read(observed: Observation) -> list[str]:
     found = [f"{told} ({', '.join(forms)})." if forms else f"{told}."]
     if census.doubled:
         found.append(f"  {plural(census.doubled, 'line')} about groups came twice: counted once")
+    if census.withheld:
+        left = plural(census.withheld, "line")
+        found.append(f"  {left} left out: where a name belongs, there is what looks like a secret")
     return [*found, *(f"  {safe(note)}" for note in observed.notes)]
 
 

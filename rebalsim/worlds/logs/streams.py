@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from rebalsim.worlds.logs import heads
 from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
+from rebalsim.worlds.logs.discretion import is_discreet, masked, without_own_words
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.sieve import SETTING, Picked, Sieve, other_marks
 from rebalsim.worlds.logs.times import DAY_US, Stamp, quick_us, stamp_of
@@ -85,6 +86,7 @@ class Census:
     lines: int = 0
     taken: int = 0
     doubled: int = 0  # lines that came twice, one after the other
+    withheld: int = 0  # lines in which something like a secret stands where a name belongs
     wrappings: Counter[str] = field(default_factory=Counter)
     dialects: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -96,7 +98,8 @@ class Census:
         kind = _MASKED.sub("#", text)[:120]
         if len(self.unknown) < 2_000 or kind in self.unknown:
             self.unknown[kind] += 1
-            self.examples.setdefault(kind, text[:300])
+            if kind not in self.examples:
+                self.examples[kind] = masked(text[:300])
 
 
 _MASKED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+")
@@ -278,7 +281,18 @@ class Reader:
         fact = Fact(
             stream.last_us, FactKind.SETTING, why=key, other=value.strip()[:400], place=len(told)
         )
-        told.append((SETTING, fact))
+        if self._are_discreet((fact,)):
+            told.append((SETTING, fact))
+
+    def _are_discreet(self, facts: Facts) -> bool:
+        """None tells a secret where a name belongs: such a line is torn, or no line of Kafka's."""
+        for fact in facts:
+            if fact.why:
+                without_own_words(fact)
+            if not is_discreet(fact):
+                self.census.withheld += 1
+                return False
+        return True
 
     def _stamp_before(self, source: str, place: int) -> Stamp | None:
         """The time of the line above, of which this one is the rest: java.util.logging breaks its
@@ -335,6 +349,8 @@ class Reader:
             self.census.add_unknown(record.text)
             return
         self.heard[speaker] += 1
+        if facts and not self._are_discreet(facts):
+            facts = ()
         if not facts:
             stream.spoke_us = record.at_us
         elif stream.told and self._is_anothers(stream, facts[0], place):

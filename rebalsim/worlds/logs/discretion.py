@@ -1,0 +1,139 @@
+"""Secrets that stand where a log's line should have a name, and people who stand in free text.
+
+A torn line, or one that is like a client's by chance, can have anything behind `joining group `. A name
+is taken as one unless it looks like a secret: a pair with its key (`password=…`), what a word for secrets
+goes before (`token: …`), a login within an address, or what keys and tokens look like. Of reasons, which
+an application may word as it likes, only those that Kafka's own code words are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from rebalsim.worlds.logs.facts import Fact, FactKind
+
+_SECRET = (
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[-_. ]?key|access[-_. ]?key|private[-_. ]?key"
+    r"|secret[-_. ]?key|credentials?|authorization|cookie|jwt|jaas[-_.\w]*|signature)"
+)
+_PAIR = re.compile(r"[^\s=<>!]=[^\s=]")  # of base64, `=` stands at the end, or twice
+_SAID = re.compile(rf"(?i){_SECRET}[\"'\\]{{0,3}}\s{{0,3}}:\s{{0,3}}[\"'\\]{{0,3}}[^\s\"'\\]")
+_TOKENS = re.compile(
+    r"(?<![A-Za-z0-9])(?:eyJ[\w-]{8,}\.[\w-]{4,}"  # a JSON web token
+    r"|(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
+    r"|xox[abeprs]-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|sk-(?:proj-|ant-)?[A-Za-z0-9]{20,}"
+    r"|AIza[\w-]{30,}|hf_\w{20,}|npm_\w{30,}|(?i:bearer|basic)\s{1,3}[\w+/=.-]{8,})"
+    r"|-----BEGIN |[^\s/:@]{1,200}:[^\s/@]{1,200}@(?=[\w\[])"  # USER:PASSWORD@HOST
+)
+_LONG_WORD = re.compile(r"[A-Za-z0-9+/]{24,}")  # ids in base64 have 22
+_CHANGES = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
+_LEGAL_TOPIC = re.compile(r"[\w.-]{1,249}", re.ASCII)  # and instance ids
+_MASK = "…"
+
+
+@lru_cache(65_536)
+def tells_a_secret(name: str) -> bool:
+    """What stands in place of a name looks like a secret, or has one within."""
+    return (
+        _PAIR.search(name) is not None
+        or _SAID.search(name) is not None
+        or _TOKENS.search(name) is not None
+        or any(_is_random(word) for word in _LONG_WORD.findall(name))
+    )
+
+
+def _is_random(word: str) -> bool:
+    """Letters of both cases and digits change as they do in random ones, and hardly in a name that is
+    made of words: in 62 of 100 places.
+    """
+    kinds = (
+        any(c.islower() for c in word),
+        any(c.isupper() for c in word),
+        any(map(str.isdigit, word)),
+    )
+    return all(kinds) and len(_CHANGES.findall(word)) > 0.42 * len(word)
+
+
+@lru_cache(16_384)
+def _are_partitions(partitions: tuple[str, ...]) -> bool:
+    return not any(map(tells_a_secret, partitions))
+
+
+def is_discreet(fact: Fact) -> bool:
+    """None of the names that a fact tells looks like a secret."""
+    if fact.partitions and not _are_partitions(fact.partitions):
+        return False
+    for name in (fact.group, fact.client, fact.member, fact.other):
+        if name and tells_a_secret(name):
+            return False
+    if fact.instance and (
+        _LEGAL_TOPIC.fullmatch(fact.instance) is None or tells_a_secret(fact.instance)
+    ):
+        return False
+    return not fact.plan or not any(map(tells_a_secret, fact.plan))
+
+
+# --------------------------------------------------------------------------------------- free text
+
+_OF_PEOPLE = r"(?:user(?:[-_. ]?name)?|login|e-?mail|principal)"
+_WORDED = re.compile(
+    rf"(?i)((?:{_SECRET}|{_OF_PEOPLE})[\"'\\]{{0,3}}\s{{0,3}}[=:]\s{{0,3}}[\"'\\]{{0,3}})"
+    r"[^\s,;\"'&)\]}]+"
+)
+_ANY_PAIR = re.compile(r"([^\s=<>!]=)[^\s=,;)\]}]+")
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}")
+
+
+def masked(text: str) -> str:
+    """A text of nobody's template, without what looks like secrets and addresses in it."""
+    text = _WORDED.sub(rf"\1{_MASK}", _TOKENS.sub(_MASK, text))
+    text = _LONG_WORD.sub(lambda m: _MASK if _is_random(m[0]) else m[0], text)
+    return _ADDRESS.sub(_MASK, text)
+
+
+# how reasons begin that Kafka's coordinators, and the clients' own code, word themselves
+_WORDED_BY_CODE = re.compile(
+    r"(?i)not provided|need to re-?join with|need to revoke|rebalance failed due to|encountered |lost$|"
+    r"(?:the )?(?:cached |assignment |cluster |group )?metadata (?:for .{1,300}? )?has changed|"
+    r"(?:the )?subscription has changed|consumer pro-?actively|group is already rebalancing|"
+    r"triggered followup rebalance|the consumer (?:is being closed|unsubscribed)|"
+    r"(?:consumer|worker) poll timeout|the thread or worker|client leaving group|"
+    r"beginning to manage the group|after revoking what we lost|rejoining (?:group )?to redistribute|"
+    r"(?:incremental )?unassign|current assignment is empty|group \S{1,260} subscription updated|"
+    r"joingroup error|max\.poll\.interval|static member|standby|shutdown"
+)
+_ASKED = "client reason: "
+OWN_WORDS = "in the application's own words"
+_REASONED = (
+    FactKind.REJOINING,
+    FactKind.LEAVING,
+    FactKind.LEFT,
+    FactKind.RESET,
+    FactKind.PREPARING,
+)
+
+
+def without_own_words(fact: Fact) -> None:
+    """Leave of a fact's reason what Kafka's own code says: an application may give any text as one."""
+    if fact.what in _REASONED:
+        fact.why = _reason(fact.why, fact.what == FactKind.PREPARING)
+    elif fact.what not in _WORDED_BY_US:
+        fact.why = _masked_once(fact.why)
+
+
+_WORDED_BY_US = (FactKind.SETTING, FactKind.STATE, FactKind.RD_STATE, FactKind.STREAMS_STATE)
+
+
+@lru_cache(4_096)
+def _masked_once(text: str) -> str:
+    """Of a coordinator's address pairs are the usual form; nothing else that is told has any."""
+    return masked(text if text.startswith("Coordinator(") else _ANY_PAIR.sub(rf"\1{_MASK}", text))
+
+
+@lru_cache(16_384)
+def _reason(why: str, is_coordinators: bool) -> str:
+    before, asked, clients = why.partition(_ASKED) if is_coordinators else ("", "", why)
+    if clients and _WORDED_BY_CODE.match(clients) is None:
+        clients = OWN_WORDS
+    return masked(before + asked + _ANY_PAIR.sub(rf"\1{_MASK}", clients))
