@@ -144,7 +144,9 @@ def test_what_is_no_streams_application_has_none_of_its_measures() -> None:
     assert done.analysis.measure("restored_bytes") is None
 
 
-@pytest.mark.parametrize("name", ["streams-scale-out", "streams-rolling-deploy"])
+@pytest.mark.parametrize(
+    "name", ["streams-scale-out", "streams-rolling-deploy", "streams-two-bounces"]
+)
 def test_beats_that_change_nothing_are_left_out_and_nothing_changes(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

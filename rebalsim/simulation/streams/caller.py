@@ -31,6 +31,11 @@ class Caller:
         self._waits_for_link = False
         self._tells = False
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Nothing reaches its coordinator."""
+        return self._thread.instance.link.is_cut
+
     def ask(
         self,
         request: Any,

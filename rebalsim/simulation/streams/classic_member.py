@@ -343,7 +343,7 @@ class ClassicMember:
 
     def _plan_beat(self, at_us: int) -> None:
         self._beat_due = at_us
-        self._port.call(at_us, self._beat, at_us)
+        self._port.call(at_us, self._beat, at_us, self._thread.beat_rank)
 
     def _beat(self, due_us: int) -> None:
         if not self._beats or self._gone or due_us != self._beat_due or self._frozen:
@@ -378,11 +378,14 @@ class ClassicMember:
             self._wants_join, self._why = True, f"heartbeat failed with {answer.error.name}"
             self._thread.wake()
         else:
-            self._come_to_rest()
+            self.come_to_rest()
 
-    def _come_to_rest(self) -> None:
+    def come_to_rest(self) -> None:
+        """Where none of its beats can change anything they are left out, until something comes up."""
         busy = self.is_rebalancing or self._wants_join or bool(self._shares)
         if busy or self._gone or self._frozen or self._thread.is_stuck or self._rest is not None:
+            return
+        if not self._beats or self._caller.coordinator is None or self._caller.is_cut_off:
             return
         self._thread.commit_on_interval()
         if self._host.rest(self.member_id, self.rouse):

@@ -182,8 +182,8 @@ class Host:
         if not self.is_settled or not self.is_up:
             return False
         timer = self.session_timer(member_id)
-        self._timers.pop(timer, None)
-        self._room.enter(member_id, timer, rouse)
+        due_us = self._timers.pop(timer, 0)
+        self._room.enter(member_id, timer, due_us, rouse)
         return True
 
     def heard(self, member_id: str, beats: Beats, also_us: int = 0) -> int:
@@ -192,7 +192,8 @@ class Host:
         """
         last_us, next_us = beats.made_up(self._port.now, self._timing.link_us)
         heard_us = max(last_us, also_us) + self._timing.link_us
-        self._set_timer(self._room.leave(member_id), self.renew(member_id, heard_us))
+        timer, was_due_us = self._room.leave(member_id)
+        self._set_timer(timer, max(was_due_us, self.renew(member_id, heard_us)))
         return next_us
 
     def session_timer(self, member_id: str) -> str:
@@ -304,7 +305,7 @@ class ClassicHost(Host):
         member = self.group.members.get(member_id)
         if member is None:
             return heard_us  # replaced meanwhile: its timer finds nobody
-        member.heard_us = heard_us
+        member.heard_us = max(member.heard_us, heard_us)
         return heard_us + member.session_timeout_us
 
 

@@ -105,6 +105,7 @@ class StreamsWorld:
         self._instances: dict[str, Instance] = {}
         self._unstable: dict[TaskId, int] = {}
         self._members = {client: list(ids) for client, ids in known.members.items()}
+        self._seats = 0  # threads so far
         self._classic: ClassicHost | None = None
         self._streams: StreamsHost | None = None
         self.threads: dict[str, tuple[str, int]] = {}  # client, static or member id → thread
@@ -151,7 +152,8 @@ class StreamsWorld:
     def _make_thread(
         self, instance: Instance, number: int, settings: ThreadSettings
     ) -> StreamThread:
-        thread = StreamThread(self.port, instance, number, settings)
+        self._seats += 1
+        thread = StreamThread(self.port, instance, number, settings, self._seats)
         client = f"{instance.name}-StreamThread-{number}-consumer"
         self.threads[client] = (instance.name, number)
         if settings.group_protocol == "streams":

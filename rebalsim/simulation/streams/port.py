@@ -29,7 +29,9 @@ class Port(Protocol):
 
     now: int
 
-    def call(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None: ...
+    def call(
+        self, at_us: int, then: Callable[[Any], None], value: Any = None, rank: int = SCRIPT
+    ) -> None: ...
 
     def begin(self, body: Steps) -> Any: ...
 
@@ -53,8 +55,10 @@ class EnginePort(Engine):
         self._seed = seed
         self._streams: dict[str, Random] = {}
 
-    def call(self, at_us: int, then: Callable[[Any], None], value: Any = None) -> None:
-        self.at(int(at_us), SCRIPT, then, value)
+    def call(
+        self, at_us: int, then: Callable[[Any], None], value: Any = None, rank: int = SCRIPT
+    ) -> None:
+        self.at(int(at_us), rank, then, value)
 
     def waiting(self) -> Bell:
         return Bell(self, SCRIPT)

@@ -35,23 +35,23 @@ class RestRoom:
     """The members of one group that rest, and how to rouse each."""
 
     def __init__(self) -> None:
-        self._rouse: dict[str, tuple[str, Rouse]] = {}
+        self._rouse: dict[str, tuple[str, int, Rouse]] = {}
         self._timers: set[str] = set()
 
-    def enter(self, member_id: str, timer: str, rouse: Rouse) -> None:
-        """`timer` is the member's session timer, which stays off meanwhile."""
-        self._rouse[member_id] = (timer, rouse)
+    def enter(self, member_id: str, timer: str, due_us: int, rouse: Rouse) -> None:
+        """`timer` is the member's session timer, which stays off meanwhile; when it was due."""
+        self._rouse[member_id] = (timer, due_us, rouse)
         self._timers.add(timer)
 
-    def leave(self, member_id: str) -> str:
-        """The member's session timer."""
-        timer, _ = self._rouse.pop(member_id)
+    def leave(self, member_id: str) -> tuple[str, int]:
+        """The member's session timer, and when that was due as it came to rest."""
+        timer, due_us, _ = self._rouse.pop(member_id)
         self._timers.discard(timer)
-        return timer
+        return timer, due_us
 
     def holds(self, timer: str) -> bool:
         return timer in self._timers
 
     def rouse_all(self) -> None:
-        for _, rouse in list(self._rouse.values()):
+        for _, _, rouse in list(self._rouse.values()):
             rouse()

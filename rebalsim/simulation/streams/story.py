@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from rebalsim import __version__
+from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.scenario import Scenario
@@ -55,10 +56,11 @@ def play_story(
     are no Streams applications.
     """
     seed = scenario.seed if seed is None else seed
-    if len(scenario.groups) == 1 or play_others is None:
-        return _Story(scenario, seed).play()
-    apps, others = apart(scenario)
-    played = [_Story(app, seed).play() for app in apps]
+    with seldom_collecting():
+        if len(scenario.groups) == 1 or play_others is None:
+            return _Story(scenario, seed).play()
+        apps, others = apart(scenario)
+        played = [_Story(app, seed).play() for app in apps]
     return together([*played, play_others(others)] if others.groups else played)
 
 

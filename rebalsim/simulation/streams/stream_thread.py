@@ -115,6 +115,8 @@ class StreamThread(HandOver):
         if due is not None and due <= self._port.now and not self.member.is_rebalancing:
             self._next_rebalance = None
             self.member.request_rejoin(f"triggered followup rebalance scheduled for {due // 1000}")
+        if self.state == RUNNING:
+            self.member.come_to_rest()
 
     def _open_all(self, fresh: list[Task]) -> Steps:
         for task in sorted(fresh, key=self._opening_order):

@@ -192,7 +192,7 @@ class StreamsMember:
 
     def _plan_beat(self, at_us: int) -> None:
         self._beat_due = at_us
-        self._port.call(at_us, self._rang, at_us)
+        self._port.call(at_us, self._rang, at_us, self._thread.beat_rank)
 
     def _rang(self, due_us: int) -> None:
         if (
@@ -292,11 +292,14 @@ class StreamsMember:
         elif self._said != self._reconciled and not self._takes_over:
             self._beat()
         else:
-            self._come_to_rest()
+            self.come_to_rest()
 
-    def _come_to_rest(self) -> None:
+    def come_to_rest(self) -> None:
+        """Where none of its beats can change anything they are left out, until something comes up."""
         busy = self._takes_over or self._to_take_over or self._lost or not self._told_ready
         if busy or self._gone or self._frozen or self._thread.is_stuck or self._rest is not None:
+            return
+        if self._in_flight or self._said != self._reconciled or self._caller.is_cut_off:
             return
         self._thread.commit_on_interval()
         if self._host.rest(self.member_id, self.rouse):

@@ -44,7 +44,9 @@ class ThreadCommits(ThreadCore):
         if self.settings.exactly_once:
             return 0
         every, progresses = self._commit_every(), self.instance.progresses
-        self._committed_us += max(0, (self._port.now - self._committed_us) // every) * every
+        late_us = self._port.now - self._commit_due
+        if late_us >= 0:
+            self._committed_us = self._commit_due + late_us // every * every
         running = [task for task in self.tasks.values() if self._rate(task) > 0]
         for task in running:
             if progresses.of(task.task).since_us <= self._committed_us:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.ids import Partition
+from rebalsim.simulation.engine import FIRST
 from rebalsim.simulation.streams.application import SECOND, ThreadSettings
 from rebalsim.simulation.streams.happenings import (
     Heard,
@@ -37,7 +38,13 @@ class ThreadCore:
 
     member: Member
 
-    def __init__(self, port: Port, instance: House, number: int, settings: ThreadSettings):
+    def __init__(
+        self, port: Port, instance: House, number: int, settings: ThreadSettings, seat: int = 0
+    ) -> None:
+        """Of beats at one instant those of the lower `seat` go first, whether beats were left out
+        before or not.
+        """
+        self.beat_rank = FIRST + seat
         self._port, self.instance, self.number = port, instance, number
         self.settings = settings
         self.timing = instance.application.timing
