@@ -20,20 +20,29 @@ from rebalsim.quiet.arrivals import Polls, beginning_before
 from rebalsim.quiet.foretelling import Beats, Commit, Foretold
 from rebalsim.quiet.playing import Playing
 from rebalsim.quiet.reading import Reading
+from rebalsim.quiet.waiting import Waiting
 from rebalsim.simulation.engine import ANSWERED, APP, ARRIVES, NEVER
 
 WORTH_POLLS = 4  # fewer are played
 SLACK_US = 500  # what may pass between two things that a thread does
 
 
-def playing_of(client: Any) -> AsyncReading | Idling | None:
+def playing_of(client: Any) -> AsyncReading | Waiting | Idling | None:
     """How this client may skip from now on, None unless all is quiet."""
     if not can_rest(client):
         return None
-    playing = AsyncReading(client) if client.feed.shares else Idling(client)
+    playing = _form_of(client)
     if not hears_nothing_new(client):
-        playing.wakes_us = playing.next_told_us() - 1
+        playing.wakes_us = min(playing.wakes_us, playing.next_told_us() - 1)
     return playing
+
+
+def _form_of(client: Any) -> AsyncReading | Waiting | Idling:
+    """By what it has to read, and by how often something comes."""
+    if not client.feed.shares:
+        return Idling(client)
+    reading = AsyncReading(client)
+    return reading if reading.is_thinkable() else Waiting(client)
 
 
 def hears_nothing_new(client: Any) -> bool:

@@ -185,7 +185,12 @@ class Quiet:
         if self._plays.get(client.rank, 0) > client.engine.now:
             return False
         playing = playing_of(client)
-        return playing is not None and self._lets_play(playing, self._plays)
+        if playing is None:
+            return False
+        if playing.wakes_us < NEVER and not playing.is_worth_it():
+            self.plays_until(client, playing.wakes_us)
+            return False
+        return self._lets_play(playing, self._plays)
 
     def _lets_play(self, playing: Playing, else_seen: dict[int, int]) -> bool:
         if not playing.is_thinkable():

@@ -20,7 +20,7 @@ SECOND = 1_000_000
 STORY = """
 title: a consumer group
 topics:
-  t: {{partitions: 6, rate: 240/s}}
+  t: {{partitions: 6, rate: {rate}/s}}
 group:
   members: {members}
   handler: 100us
@@ -31,9 +31,16 @@ horizon: {horizon}
 
 
 def story(
-    script: str = "", *, members: int = 3, config: str = "", horizon: str = "3m", rest: str = ""
+    script: str = "",
+    *,
+    members: int = 3,
+    config: str = "",
+    horizon: str = "3m",
+    rest: str = "",
+    rate: int = 240,
 ) -> Any:
     text = STORY.format(
+        rate=rate,
         members=members,
         config=", " + config if config else "",
         horizon=horizon,
@@ -99,7 +106,7 @@ DEEDS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("deed", DEEDS)
 def test_whether_quiet_is_slept_through_or_not_changes_nothing(deed: str) -> None:
-    scenario = story(DEEDS[deed], config="max.poll.interval.ms: 30s")
+    scenario = story(DEEDS[deed], config="max.poll.interval.ms: 30s", horizon="150s", rate=90)
     lazy = play(scenario, seed=3)
     dense = play(scenario, seed=3, plain=True)
     assert [repr(event) for event in dense.events] == [repr(event) for event in lazy.events]
@@ -118,6 +125,21 @@ script: [{at: 20s, rolling_bounce: {max_unavailable: 1, ready_when: assigned}}]
 horizon: 80s
 """
 
+SELDOM_READ = """
+cluster: {brokers: 2, latency: 1ms}
+topics: {t: {partitions: 4, rate: 0.4/s}, u: {partitions: 2, rate: 0/s}}
+group: {members: 3, handler: {per_record: 2ms, poll_timeout: 50ms}, config: {group.protocol: consumer}}
+script: [{at: 41s, join: 1}, {at: 52.4s, leave: c0}]
+horizon: 80s
+"""
+LONG_POLLS = """
+cluster: {brokers: 3, latency: 500us}
+topics: {t: {partitions: 3, rate: 0.3/s}}
+group: {members: 1, handler: {per_record: 1ms, commit: sync-batch, poll_timeout: 1s}, config: {group.protocol: consumer, fetch.max.wait.ms: 333}}
+script: [{at: 41s, join: 1}]
+horizon: 80s
+"""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -125,14 +147,17 @@ horizon: 80s
     [
         pytest.param(ROUNDS_AND_POLLS, id="a poll() begins just as records land"),
         pytest.param(BUSY_AND_ROLLED, id="members rest while a group is rolled"),
+        pytest.param(SELDOM_READ, id="an empty answer is noticed or not, by chance"),
+        pytest.param(LONG_POLLS, id="answers of several brokers end waits of one poll()"),
     ],
 )
 @pytest.mark.parametrize("seed", [1, 2])
 def test_rounds_that_meet_polls_and_rolls_are_skipped_as_they_are_played(
     text: str, seed: int
 ) -> None:
-    """125 ms from round to round, 25 of them handled: each poll() of 100 ms that is over begins anew
-    as the next records land, sees them a little late, and the next round begins later for it.
+    """The first: 125 ms from round to round, 25 of them handled: each poll() of 100 ms that is over
+    begins anew as the next records land, sees them a little late, and the next round begins later
+    for it.
     """
     scenario = story_of(text.encode(), "story.yaml").scenario("as-written")
     quiet, plain = play(scenario, seed=seed), play(scenario, seed=seed, plain=True)
