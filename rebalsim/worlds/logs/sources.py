@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rebalsim.domain.errors import InputError
-from rebalsim.outside.files import stream_in, stream_of
+from rebalsim.outside.files import opened, stream_in, stream_of
 from rebalsim.outside.rule import strange
 from rebalsim.words.lists import plural
 
-CHUNK = 1 << 20
+PIECE = 1 << 16  # bytes after which a file is cut, at the end of a line
 LONGEST = 1 << 20  # characters of a line; what is longer is cut
 _DAY = r"(?:\d{4}-?\d\d-?\d\d(?:[-_T.]\d\d(?:[-:]?\d\d){0,2}|\d\d)?|\d\d-\d\d-\d{4})"
 _ENDING = r"\.(?:log|txt|out|json)"
@@ -64,15 +64,23 @@ class Source:
 
     def chunks(self) -> Iterator[list[str]]:
         """Its lines in lists of many, which is faster."""
-        opened = self._open()
-        if opened is None:
+        for lines, _ in self.pieces():
+            yield lines
+
+    def pieces(self, begin: int = 0, until: int | None = None) -> Iterator[tuple[list[str], int]]:
+        """Lists of many lines, and where in the file the next one begins; −1 behind the last, which may
+        grow. Of a file that is not packed it may be from where a piece begins, up to some byte.
+        """
+        coming = self._open() if until is None else self._stretch(begin, until)
+        if coming is None:
             self.is_unreadable = True
             return
         has_come = False
+        read = coming.read1 if self.stream is not None else _Exactly(coming.read1)
         try:
-            for chunk in _chunks(opened, self._count_cut):
+            for piece in _pieces(read, begin, self._count_cut):
                 has_come = True
-                yield chunk
+                yield piece
         except Exception as e:
             is_of_zstd = type(e).__module__.split(".")[0] == "zstandard"
             if not isinstance(e, EOFError | InputError | OSError) and not is_of_zstd:
@@ -86,9 +94,13 @@ class Source:
                 self.notes.append(
                     f"{self.name}: {lines} of more than {LONGEST >> 20} MB; what is beyond was left out"
                 )
-            opened.close()
+            coming.close()
             if self.raw is not None:
                 self.raw.close()
+
+    def _stretch(self, begin: int, until: int) -> io.BufferedReader:
+        assert self.path is not None
+        return io.BufferedReader(_Stretch(self.path, begin, until), PIECE)
 
     def _count_cut(self) -> None:
         self.cut += 1
@@ -99,7 +111,7 @@ class Source:
         assert self.path is not None
         return stream_of(self.path)
 
-    def _open(self) -> IO[bytes] | None:
+    def _open(self) -> io.BufferedReader | None:
         try:
             raw = self._raw()
             head = raw.peek(4_096)[:4_096]
@@ -116,7 +128,7 @@ class Source:
         return raw
 
 
-def _zstd(raw: IO[bytes], name: str) -> IO[bytes]:
+def _zstd(raw: IO[bytes], name: str) -> io.BufferedReader:
     try:
         import zstandard
     except ImportError:
@@ -128,17 +140,68 @@ def _zstd(raw: IO[bytes], name: str) -> IO[bytes]:
     return io.BufferedReader(reader)
 
 
-def _chunks(opened: IO[bytes], count_cut: Callable[[], None]) -> Iterator[list[str]]:
-    """Text with whatever is no UTF-8 replaced; a line without an end is cut, and that is counted."""
-    rest, skips = b"", False
-    while raw := opened.read1(CHUNK) if hasattr(opened, "read1") else opened.read(CHUNK):
+class _Stretch(io.RawIOBase):
+    """The bytes of a file from one place to another."""
+
+    def __init__(self, path: Path, begin: int, until: int) -> None:
+        self._file, self._left = opened(path), until - begin
+        self._file.seek(begin)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(min(len(buffer), self._left))
+        buffer[: len(piece)] = piece
+        self._left -= len(piece)
+        return len(piece)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Exactly:
+    """Reads as many bytes as are asked for, or less at the end: what came before a failure, too."""
+
+    def __init__(self, read1: Callable[[int], bytes]) -> None:
+        self._read1 = read1
+        self._failure: Exception | None = None
+
+    def __call__(self, size: int) -> bytes:
+        found = b""
+        while self._failure is None and len(found) < size:
+            try:
+                more = self._read1(size - len(found))
+            except Exception as e:
+                self._failure = e
+                break
+            if not more:
+                return found
+            found += more
+        if self._failure is not None and not found:
+            raise self._failure
+        return found
+
+
+def _pieces(
+    read: Callable[[int], bytes], begin: int, count_cut: Callable[[], None]
+) -> Iterator[tuple[list[str], int]]:
+    """Text with whatever is no UTF-8 replaced; a line without an end is cut, and that is counted.
+
+    A file is cut behind the last line that ends within each multiple of a piece's length: at the same
+    places, however much of it there is yet.
+    """
+    rest, skips, at = b"", False, begin
+    while raw := read(PIECE - at % PIECE):
+        at += len(raw)
         end = raw.rfind(b"\n")
         if end < 0:
             rest += raw
             if len(rest) > LONGEST:
                 if not skips:
                     count_cut()
-                    yield [rest[:LONGEST].decode("utf-8", "replace")]
+                    yield [rest[:LONGEST].decode("utf-8", "replace")], -1
                 rest, skips = b"", True
             continue
         lines = (rest + raw[:end]).decode("utf-8", "replace").split("\n")
@@ -146,9 +209,11 @@ def _chunks(opened: IO[bytes], count_cut: Callable[[], None]) -> Iterator[list[s
         if skips:  # the end of a line that was cut
             lines, skips = lines[1:], False
         if lines:
-            yield [line.rstrip("\r") for line in lines] if lines[0].endswith("\r") else lines
+            is_whole = at % PIECE == 0
+            lines = [line.rstrip("\r") for line in lines] if lines[0].endswith("\r") else lines
+            yield lines, at - len(rest) if is_whole else -1
     if rest and not skips:
-        yield [rest.decode("utf-8", "replace").rstrip("\r")]
+        yield [rest.decode("utf-8", "replace").rstrip("\r")], -1
 
 
 def sources_in(names: Sequence[str], standard_input: IO[bytes] | None = None) -> list[Source]:

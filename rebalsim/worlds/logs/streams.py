@@ -21,6 +21,7 @@ from rebalsim.worlds.logs.wrappings import Unwrapped, Wrapping, wrapping_of
 SAMPLE = 200  # lines by which the wrapping is told
 ZONE_STEP_US = 15 * 60 * 1_000_000
 LONGEST_PART = 1 << 20
+SILENT_LINES = 8_000  # of others, after which a process is not looked for any more
 REMEMBERED = 12  # lines back to which the last one before a silence is looked for
 SILENCE_US = 1_200_000
 # what a process says first, as opposed to one whose clock was set back
@@ -55,6 +56,8 @@ class Stream:
     modified_us: int = -1  # when its file was written last
     spoke_us: int = -1  # the last line that says nothing else
     parts: tuple[str, ...] = ()  # other files that are parts of the same log
+    before: int = 0  # facts of an earlier reading, which are not at hand …
+    latest: tuple[Dialect, Fact] | None = None  # … but for the last of them
 
     @property
     def step_us(self) -> int:
@@ -73,10 +76,20 @@ class Stream:
         """A coordinator speaks here."""
         return any(dialect.is_broker for dialect, _ in self.told)
 
+    @property
+    def last(self) -> tuple[Dialect, Fact] | None:
+        """Who spoke last, and what that proved."""
+        return self.told[-1] if self.told else self.latest
+
+    def add(self, speaker: Dialect, fact: Fact) -> None:
+        """One more fact, behind all others."""
+        fact.place = self.before + len(self.told)
+        self.told.append((speaker, fact))
+
     def note_life(self, at_us: int) -> None:
         """It said something then, of whatever; it stands behind what was told before."""
-        life = Fact(at_us, FactKind.SPOKE, place=len(self.told))
-        self.told.append((self.told[-1][0], life))
+        if self.last is not None:
+            self.add(self.last[0], Fact(at_us, FactKind.SPOKE))
 
 
 @dataclass(slots=True)
@@ -117,7 +130,8 @@ class Reader:
         self.heard: Counter[Dialect] = Counter()
         self.parts: dict[str, list[Unwrapped]] = {}  # of long lines that a collector has cut
         self.former = ""  # the last line that could matter
-        self.lively: dict[str, Stream] = {}  # of a file of several: who may speak again
+        # of a file of several: who may speak again, and how many lines came without one of its own
+        self.lively: dict[str, int] = {}
         self.seen_us: dict[str, int] = {}  # and when each spoke last, of whatever
         self.record = Record(0, "")
         self.bare: Stream | None = None  # whose lines those without a collector's prefix are
@@ -150,24 +164,27 @@ class Reader:
             self._see_last(lines)
 
     def _see_last(self, lines: Sequence[str]) -> None:
-        """The last line of each process of this file, from the end: a process of which there is none in a
-        whole piece of the file is not looked for any more, until it speaks again.
+        """The last line of each process of this file, from the end: a process of which there is none among
+        many lines is not looked for any more, until it speaks again.
         """
         assert self.wrapping is not None
-        wanted = dict(self.lively)
+        wanted = set(self.lively)
         for line in reversed(lines):
             if not wanted:
-                return
+                break
             unwrapped = self.wrapping.take(line)
-            stream = wanted.get(unwrapped.source) if unwrapped is not None else None
-            if unwrapped is None or stream is None:
+            if unwrapped is None or unwrapped.source not in wanted:
                 continue
             stamp = stamp_of(unwrapped.text[:BEGINNING])
             if stamp is not None or unwrapped.stamp is not None:
-                self.seen_us[unwrapped.source] = _looked_at(stream, stamp, unwrapped.stamp)
-                del wanted[unwrapped.source]
+                source = unwrapped.source
+                self.seen_us[source] = _looked_at(self._stream(source), stamp, unwrapped.stamp)
+                self.lively[source] = 0
+                wanted.remove(source)
         for source in wanted:
-            del self.lively[source]
+            self.lively[source] += len(lines)
+            if self.lively[source] > SILENT_LINES:
+                del self.lively[source]
 
     def _read(self, lines: list[str]) -> None:
         before = len(self.recent)
@@ -216,10 +233,10 @@ class Reader:
             self.census.dialects[speaker.name] += count
         self.heard.clear()
         for stream in list(self.streams.values()):
-            if stream.host == self.host and stream.told:
+            if stream.host == self.host and stream.last is not None:
                 self._remember(stream, 1 << 62, len(self.recent))
                 seen_us = self.seen_us.get(stream.source, -1)
-                if seen_us > stream.told[-1][1].at_us:
+                if seen_us > stream.last[1].at_us:
                     stream.note_life(seen_us)
 
     def _take(self, line: str, speaker: Dialect, place: int, begin: int) -> None:
@@ -241,7 +258,7 @@ class Reader:
             stamp = above if collected is None or _are_near(above, collected) else None
         stream = self._stream(source)
         if source:
-            self.lively[source] = stream
+            self.lively[source] = 0
         before = stream.last_us
         at = _instant(stream, stamp, collected)
         if 0 <= before < at - SILENCE_US:
@@ -258,7 +275,7 @@ class Reader:
         before = stream.last_us
         if first == "\t" and before >= 0:  # a line of settings has no time of its own
             at = before
-            if speaker is SETTING and stream.told:
+            if speaker is SETTING and stream.last is not None:
                 self._hear_setting(stream, line)
                 return
         elif stream.has_date and (at := quick_us(line)) >= 0:
@@ -276,13 +293,10 @@ class Reader:
     def _hear_setting(self, stream: Stream, line: str) -> None:
         """A line of its own in a block of settings, as the sieve has made sure."""
         key, _, value = line[1:].partition(" = ")
-        told = stream.told
         self.heard[SETTING] += 1
-        fact = Fact(
-            stream.last_us, FactKind.SETTING, why=key, other=value.strip()[:400], place=len(told)
-        )
+        fact = Fact(stream.last_us, FactKind.SETTING, why=key, other=value.strip()[:400])
         if self._are_discreet((fact,)):
-            told.append((SETTING, fact))
+            stream.add(SETTING, fact)
 
     def _are_discreet(self, facts: Facts) -> bool:
         """None tells a secret where a name belongs: such a line is torn, or no line of Kafka's."""
@@ -305,7 +319,7 @@ class Reader:
 
     def _remember(self, stream: Stream, until_us: int, place: int, most: int = REMEMBERED) -> None:
         """The last line of any kind before a silence: the process was alive then."""
-        told_us = stream.told[-1][1].at_us if stream.told else -1
+        told_us = stream.last[1].at_us if stream.last is not None else -1
         is_quick = self.wrapping is None and stream.has_date and not stream.whose
         for line in reversed(self.recent[max(0, place - most) : place]):
             at = quick_us(line) if is_quick else -1
@@ -316,7 +330,7 @@ class Reader:
             if at < until_us - SILENCE_US:
                 stream.spoke_us = max(stream.spoke_us, at)
                 break
-        if stream.told and stream.spoke_us > stream.told[-1][1].at_us:
+        if stream.last is not None and stream.spoke_us > stream.last[1].at_us:
             stream.note_life(stream.spoke_us)
 
     def _when(self, stream: Stream, line: str) -> int:
@@ -353,20 +367,20 @@ class Reader:
             facts = ()
         if not facts:
             stream.spoke_us = record.at_us
-        elif stream.told and self._is_anothers(stream, facts[0], place):
+        elif (last := stream.last) is not None and self._is_anothers(stream, last, facts[0], place):
             self._remember(stream, 1 << 62, place, REMEMBERED * 4)
             stream = self._next_process(stream)
             self.recent[:place] = [""] * place  # which were the former's
-        told = stream.told
         for fact in facts:
-            fact.place = len(told)
-            told.append((speaker, fact))
+            stream.add(speaker, fact)
 
-    def _is_anothers(self, stream: Stream, first: Fact, place: int) -> bool:
+    def _is_anothers(
+        self, stream: Stream, last: tuple[Dialect, Fact], first: Fact, place: int
+    ) -> bool:
         """Another process speaks from this fact on. Before what may begin one, the lines above are looked
         at, too, which need not be about groups.
         """
-        former = stream.told[-1][1]
+        former = last[1]
         if first.what in FIRST_WORDS and former.what not in _OF_A_BEGINNING:
             return _is_another(first, max(former.at_us, self._above_us(stream, place)))
         return former.at_us - first.at_us >= BACK_US and _is_another(first, former.at_us)
