@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
@@ -23,6 +23,30 @@ class SomeFiles(InputPartition):  # type: ignore[misc]
     def __init__(self, files: list[tuple[str, str]]) -> None:
         super().__init__(tuple(files))
         self.files = files
+
+
+class Changed(NamedTuple):
+    """A file whose size or time is another: what it was when it was read before (empty: it was not),
+    and what it is.
+    """
+
+    name: str
+    path: str
+    before: str
+    now: str
+
+    @property
+    def until(self) -> int:
+        """The bytes that it had when it was seen."""
+        return int(self.now.partition(" ")[0])
+
+
+class GrownFiles(InputPartition):  # type: ignore[misc]
+    """What one task reads of files that may have grown."""
+
+    def __init__(self, changed: list[Changed]) -> None:
+        super().__init__(tuple(changed))
+        self.changed = changed
 
 
 def shared_out(files: list[tuple[str, str]], tasks: int) -> list[list[tuple[str, str]]]:

@@ -36,6 +36,7 @@ class LogsSource(DataSource):  # type: ignore[misc]
         self._path = options.get("path", "")
         self._table = options.get("table", "rebalances")
         self._tasks = int(options.get("tasks", str(TASKS)))
+        self._bookmarks = options.get("bookmarks", "")
         if not self._path:
             raise InputError('format("rebalsim-logs") needs logs — add .option("path", "logs/").')
         if self._table not in ("facts", *COLUMNS):
@@ -59,7 +60,7 @@ class LogsSource(DataSource):  # type: ignore[misc]
                 'as a stream, format("rebalsim-logs") has only .option("table", "facts"): '
                 "`rebalsim.spark.observe.follow_fleet` keeps the other tables current with them"
             )
-        return LogsStreamReader(self._path, self._tasks)
+        return LogsStreamReader(self._path, self._tasks, self._bookmarks)
 
     def reader(self, schema: Any) -> DataSourceReader:
         return LogsReader(self._path, self._table, self._tasks)

@@ -20,15 +20,18 @@ from rebalsim.spark.logs_files import FACT_DDL
 from rebalsim.spark.logs_source import LogsSource
 from rebalsim.spark.observed_tables import take_in_facts
 from rebalsim.spark.stream_tables import StreamTables
+from rebalsim.worlds.logs.sources import PIECE
 from rebalsim.worlds.logs.tables import facts_in_file
 
 _WHOLE_FILES = str(1 << 50)
-CHUNK = 5_000
+BOOKMARKS = "bookmarks"  # beside what Spark keeps of a stream
 EVERY = "2 seconds"  # a stream looks for what has come, and no sooner
 
 
 def observe_fleet(spark: Any, path: str, out: str) -> None:
     """Read everything below `path`, and write the four tables below `out`."""
+    if is_opened_by_python(out):
+        StreamTables(spark, out, Path(_bare(out))).put_together()  # what a stream left there
     take_in_facts(spark, facts_below(spark, path), out)
 
 
@@ -70,12 +73,17 @@ def _fact_maker(path: str) -> RowsOf:
 
 
 def _chunks(rows: Iterable[Any]) -> Iterator[list[str]]:
+    """Cut where one process cuts the file."""
     chunk: list[str] = []
+    at, cut = 0, PIECE
     for line, _ in rows:
-        chunk.append(bytes(line).decode("utf-8", "replace").rstrip("\r"))
-        if len(chunk) >= CHUNK:
+        at += len(line) + 1
+        if at > cut and chunk:
             yield chunk
             chunk = []
+        while at > cut:
+            cut += PIECE
+        chunk.append(bytes(line).decode("utf-8", "replace").rstrip("\r"))
     if chunk:
         yield chunk
 
@@ -89,10 +97,10 @@ def _bare(path: str) -> str:
 def follow_fleet(spark: Any, path: str, out: str, checkpoint: str, once: bool = False) -> Any:
     """A stream that keeps the tables current while files are added below `path`, or grow; its query.
 
-    Each batch takes what has come since the one before; what grows is read again as a whole, and its
-    facts take the place of what it told before. What only Spark can open is taken once, when it comes.
+    Each batch takes what has come since the one before: files that are new, and of those that have grown
+    what is new, where both logs and tables are on a file system (else they are read again as a whole).
+    What only Spark can open is taken once, when it comes.
     """
-
     tables = StreamTables(spark, out, Path(_bare(out))) if is_opened_by_python(out) else None
 
     def take_in(batch: Any, number: int) -> None:
@@ -102,7 +110,12 @@ def follow_fleet(spark: Any, path: str, out: str, checkpoint: str, once: bool = 
         else:
             take_in_facts(spark, facts, out)
 
-    stream = _new_files(spark, path) if is_opened_by_python(path) else _new_lines(spark, path)
+    goes_on = tables is not None and is_opened_by_python(checkpoint)
+    bookmarks = str(Path(_bare(checkpoint)) / BOOKMARKS) if goes_on else ""
+    if is_opened_by_python(path):
+        stream = _new_files(spark, path, bookmarks)
+    else:
+        stream = _new_lines(spark, path)
     writer = stream.writeStream.foreachBatch(take_in).option("checkpointLocation", checkpoint)
     trigger = {"availableNow": True} if once else {"processingTime": EVERY}
     return writer.trigger(**trigger).start()
@@ -121,8 +134,8 @@ def _of_files(spark: Any, reader: Any, path: str) -> Any:
     return read.option("table", "facts").option("tasks", str(tasks))
 
 
-def _new_files(spark: Any, path: str) -> Any:
-    return _of_files(spark, spark.readStream, path).load()
+def _new_files(spark: Any, path: str, bookmarks: str) -> Any:
+    return _of_files(spark, spark.readStream, path).option("bookmarks", bookmarks).load()
 
 
 def _new_lines(spark: Any, path: str) -> Any:

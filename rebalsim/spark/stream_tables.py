@@ -13,27 +13,35 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rebalsim.spark.arrow import rows_in
+from rebalsim.spark.marks import Marks
 from rebalsim.spark.observed_tables import BUCKETS, FACTS, ORDER, take_in_facts
 from rebalsim.spark.pile import Pile, schema_of
 from rebalsim.worlds.logs.tables import COLUMNS, FACT_COLUMNS, tables_of_group
 
+OPEN = "_facts_open"
 MOST_FACTS = 500_000  # that one process takes in; a batch of more is Spark's
 FEW_FACTS = 3_000  # that one process tells as fast as many
 Told = dict[str, Any]  # of each table its rows
 
 
 class StreamTables:
-    """The four tables below `out` and the facts beside them, batch after batch."""
+    """The four tables below `out` and the facts beside them, batch after batch.
+
+    Of a file that grows, the facts that may still change are kept apart, in a small pile of their own: what
+    is final is only ever added to.
+    """
 
     def __init__(self, spark: Any, out: str, place: Path) -> None:
         self._spark, self._out = spark, out
         self._facts = Pile(place / FACTS, "bucket", ("grp", "file"), ("grp",))
+        self._open = Pile(place / OPEN, "bucket", ("grp", "file"), ("grp",))
+        self._parted: set[str] = set()  # files whose facts that may change are all in the second
         self._tables = {
             table: Pile(place / table, "day", ("group",), ("group", *order))
             for table, order in ORDER.items()
@@ -44,24 +52,70 @@ class StreamTables:
 
         What is kept is written last: a batch that is cut off and comes again finds the same.
         """
-        fresh = batch.select(*FACT_COLUMNS).limit(MOST_FACTS + 1).toArrow()
-        if fresh.num_rows > MOST_FACTS:
-            take_in_facts(self._spark, batch, self._out)
-        elif fresh.num_rows:
+        rows = batch.select(*FACT_COLUMNS)
+        fresh = rows.limit(MOST_FACTS + 1).toArrow()
+        if fresh.num_rows <= MOST_FACTS:
             self._take_in(fresh)
+            return
+        marks = Marks.among(rows.where("dialect = ''").toArrow())
+        self.put_together()
+        whole = rows.where("dialect <> ''").where(~rows["file"].isin(marks.grown))
+        take_in_facts(self._spark, whole, self._out)
+        if marks.grown:
+            self._take_in(rows.where(rows["file"].isin(marks.grown)).toArrow())
 
     def _take_in(self, fresh: Any) -> None:
-        files = pc.unique(fresh["file"]).to_pylist()
-        groups = set(pc.unique(fresh["grp"]).to_pylist())
-        former = self._facts.rows_of("file", files)
-        if former is not None:
-            groups.update(pc.unique(former["grp"]).to_pylist())
-        told = self._told(_joined(self._facts.rows_of("grp", groups), fresh, files))
+        if not fresh.num_rows:
+            return
+        marks = Marks.among(fresh)
+        fresh = fresh.filter(pc.not_equal(fresh["dialect"], ""))
+        former = self._former(marks)
+        groups = changed_groups(former.gone, fresh)
+        told = self._told(self._all_of(groups, marks, fresh))
         for table, pile in self._tables.items():
             pile.take_out("group", groups)
             pile.put_in(told[table])
-        self._facts.take_out("file", files)
-        self._facts.put_in(_bucketed(fresh))
+        if former.shared:
+            self._facts.take_out("file", former.shared)
+            self._facts.put_in(_bucketed(former.stays))
+        self._open.take_out("file", marks.files)
+        self._facts.put_in(_bucketed(marks.final_of(fresh)))
+        self._open.put_in(_in_one_bucket(marks.open_of(fresh)))
+        self._parted |= set(marks.files)
+
+    def _former(self, marks: Marks) -> Former:
+        """What these files told before, and what of it goes."""
+        gone = [self._open.rows_of("file", marks.files)]
+        shared = [file for file in marks.files if marks.is_whole(file) or file not in self._parted]
+        found = self._facts.rows_of("file", shared) if shared else None
+        if found is None:
+            return Former(_joined_rows(gone, None), None, [])
+        others = pc.invert(pc.is_in(found["file"], value_set=pa.array(shared, pa.string())))
+        stays = pc.or_(others, marks.stays_in(found))
+        gone.append(found.filter(pc.invert(stays)))
+        return Former(_joined_rows(gone, None), found.filter(stays), shared)
+
+    def _all_of(self, groups: set[str], marks: Marks, fresh: Any) -> Any:
+        """All that is known of these groups, sorted by group."""
+        names = pa.array(sorted(groups), pa.string())
+        kept = self._facts.rows_of("grp", groups)
+        held = self._open.rows_of("grp", groups)
+        if kept is not None:
+            kept = kept.filter(marks.stays_in(kept))
+        if held is not None:
+            files = pa.array(marks.files, pa.string())
+            held = held.filter(pc.invert(pc.is_in(held["file"], value_set=files)))
+        fresh = fresh.filter(pc.is_in(fresh["grp"], value_set=names))
+        return _joined_rows([kept, held, fresh], fresh.schema).sort_by("grp")
+
+    def put_together(self) -> None:
+        """All facts in one pile, for Spark to see."""
+        held = self._open.all_rows()
+        if held is not None:
+            files = pc.unique(held["file"]).to_pylist()
+            self._facts.put_in(_bucketed(held))
+            self._open.take_out("file", files)
+        self._parted.clear()
 
     def _told(self, facts: Any) -> Told:
         """These groups' rows; where there are many facts, by all of Spark's workers."""
@@ -74,16 +128,43 @@ class StreamTables:
         return {table: pa.concat_tables([told[table] for told in found]) for table in COLUMNS}
 
 
-def _joined(former: Any, fresh: Any, files: list[str]) -> Any:
-    """What is known of the groups: the files' facts take the place of what they told before."""
-    if former is not None:
-        stays = pc.invert(pc.is_in(former["file"], value_set=pa.array(files, pa.string())))
-        fresh = pa.concat_tables([former.filter(stays).cast(fresh.schema), fresh])
-    return fresh.sort_by("grp")
+class Former(NamedTuple):
+    """What the files of a batch told before."""
+
+    gone: Any  # rows that go
+    stays: Any  # of the files that were looked through, the rows that stay
+    shared: list[str]  # these files
+
+
+def changed_groups(gone: Any, fresh: Any) -> set[str]:
+    """The groups of which the rows that come are not those that go."""
+    if gone is None:
+        return set(pc.unique(fresh["grp"]).to_pylist())
+    return {row[0] for row in _rows_as_set(gone) ^ _rows_as_set(fresh)}
+
+
+def _rows_as_set(rows: Any) -> set[tuple[Any, ...]]:
+    return set(zip(*(rows[name].to_pylist() for name in FACT_COLUMNS)))
+
+
+def _joined_rows(found: list[Any], schema: Any) -> Any:
+    """These tables as one; None where there is none."""
+    there = [rows for rows in found if rows is not None]
+    if not there:
+        return None
+    schema = schema or there[0].schema
+    return pa.concat_tables([rows.select(schema.names).cast(schema) for rows in there])
+
+
+def _in_one_bucket(facts: Any) -> Any:
+    """In one folder: they are few, and are written anew with each batch."""
+    return facts.append_column("bucket", pa.array([0] * facts.num_rows, pa.int32()))
 
 
 def _bucketed(facts: Any) -> Any:
     """With the folder that each group's facts are kept in."""
+    if not facts.num_rows:
+        return facts.append_column("bucket", pa.array([], pa.int32()))
     names = facts["grp"].combine_chunks().dictionary_encode()
     buckets = [zlib.crc32(name.encode()) % BUCKETS for name in names.dictionary.to_pylist()]
     column = pa.array(buckets, pa.int32()).take(names.indices)

@@ -114,6 +114,25 @@ def test_a_stream_reads_a_file_again_that_has_grown(spark: Any, logs: Path, tmp_
     assert on_disk(spark, out) == in_one_process(logs)
 
 
+def test_a_stream_reads_files_on_as_they_grow(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Bit by bit, half lines too, with one that is truncated within, and a look at all in between."""
+    from rebalsim.spark.observe import follow_fleet, observe_fleet
+
+    out, checkpoint = tmp_path / "tables", str(tmp_path / "checkpoint")
+    packed = sorted((logs / "crash-last-night").glob("*.log.gz"))
+    whole = {p.with_suffix(""): gzip.decompress(p.read_bytes()) * 3 for p in packed}
+    for p in packed:
+        p.unlink()
+    for step in range(1, 6):
+        for number, (p, text) in enumerate(whole.items()):
+            begin = len(text) // 2 if step > 3 and number == 1 else 0
+            p.write_bytes(text[begin : len(text) * step // 5 + step * 7])
+        if step == 3:
+            observe_fleet(spark, str(logs), str(out))
+        follow_fleet(spark, str(logs), str(out), checkpoint, once=True).awaitTermination()
+        assert on_disk(spark, out) == in_one_process(logs)
+
+
 def test_a_stream_goes_on_from_what_spark_itself_wrote(
     spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

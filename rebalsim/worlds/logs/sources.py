@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rebalsim.domain.errors import InputError
-from rebalsim.outside.files import opened, stream_in, stream_of
+from rebalsim.outside.files import first_bytes, opened, stream_in, stream_of
 from rebalsim.outside.rule import strange
 from rebalsim.words.lists import plural
 
@@ -34,7 +34,7 @@ _ROTATED = tuple(
 )
 _NEWEST = 10**17  # more than any day and number make
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x1b"))  # of which a text has next to none
-_ZSTD = b"\x28\xb5\x2f\xfd"
+_ZSTD, _GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 
 
 @dataclass(slots=True)
@@ -98,6 +98,11 @@ class Source:
             if self.raw is not None:
                 self.raw.close()
 
+    def may_grow(self) -> bool:
+        """It is plain text, which somebody may add to."""
+        head = first_bytes(self.path, 4_096) if self.path is not None else b""
+        return not head.startswith((_ZSTD, _GZIP)) and not _is_binary(head)
+
     def _stretch(self, begin: int, until: int) -> io.BufferedReader:
         assert self.path is not None
         return io.BufferedReader(_Stretch(self.path, begin, until), PIECE)
@@ -121,11 +126,15 @@ class Source:
         self.raw = raw
         if head.startswith(_ZSTD):
             return _zstd(raw, self.name)
-        if len(head.translate(None, _CONTROL)) * 20 < len(head) * 19:
+        if _is_binary(head):
             self.notes.append(f"{self.name}: is binary and no log; left out")
             raw.close()
             return None
         return raw
+
+
+def _is_binary(head: bytes) -> bool:
+    return len(head.translate(None, _CONTROL)) * 20 < len(head) * 19
 
 
 def _zstd(raw: IO[bytes], name: str) -> io.BufferedReader:

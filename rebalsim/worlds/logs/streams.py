@@ -143,7 +143,7 @@ class Reader:
 
     def read_all(self, chunks: Iterable[list[str]]) -> None:
         """All lines of the file, in lists of many."""
-        with _without_collecting():
+        with without_collecting():
             for chunk in chunks:
                 self.go_on(chunk)
             self.end()
@@ -428,7 +428,7 @@ class Reader:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Facts never refer to each other in a circle: nothing is gained by looking for circles again and
     again while there come more and more of them.
     """

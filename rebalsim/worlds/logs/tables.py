@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from rebalsim.worlds.logs.dialects import Dialect, dialect
-from rebalsim.worlds.logs.facts import Fact, FactKind
+from rebalsim.worlds.logs.dialects import dialect
+from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.observation import GroupStory, told_by
+from rebalsim.worlds.logs.packed_facts import packed, unpacked
 from rebalsim.worlds.logs.sources import host_of, part_of
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
-from rebalsim.worlds.logs.voices import OF_JAVA
+from rebalsim.worlds.logs.whose import Whose
 
-MOST_GROUPS = 50  # of a process; beyond it what names no group is nobody's
 _SECONDS_A_DAY = 86_400
 Row = dict[str, Any]
 
@@ -81,128 +81,30 @@ def facts_in_file(name: str, chunks: Iterable[list[str]]) -> Iterator[tuple[Any,
     streams: dict[str, Stream] = {}
     Reader(name, host_of(name), streams, Census()).read_all(chunks)
     for stream in streams.values():
-        yield from _rows_of(stream)
+        yield from rows_of(stream, Whose.facts_of(stream))
 
 
-def _rows_of(stream: Stream) -> Iterator[tuple[Any, ...]]:
-    clock = json.dumps(
-        [stream.coarse, stream.fine, stream.collected_us, stream.has_zone, stream.has_date]
-    )
+def rows_of(stream: Stream, whose: Whose) -> Iterator[tuple[Any, ...]]:
+    """The facts that are at hand of a stream, as rows."""
+    clock = json.dumps(clock_of(stream))
     part = -part_of(stream.file)
-    for place, (speaker, fact, groups) in enumerate(_grouped(stream)):
-        told = packed(fact)
+    for speaker, fact in stream.told:
+        groups = whose.groups_of(speaker, fact)
+        if groups:
+            told = packed(fact)
         for group in groups:
             head = (group, stream.host, part, stream.file, stream.source)
-            yield (*head, place, clock, speaker, told)
+            yield (*head, fact.place, clock, speaker.name, told)
 
 
-def _grouped(stream: Stream) -> Iterator[tuple[str, Fact, Sequence[str]]]:
-    """Each fact with the groups that it is of: its own, its client's, its settings', or all that it can
-    be of.
+def clock_of(stream: Stream) -> list[int | bool]:
+    """What is to be known of a stream's clock: most of its times are in whole seconds, or finer; the
+    collector's resolution; whether zone and date are told.
     """
-    known = _Known(stream)
-    for place, (speaker, f) in enumerate(stream.told):
-        if f.group:
-            yield speaker.name, f, [f.group]
-        elif not speaker.is_broker:
-            yield speaker.name, f, known.groups_of(place, speaker, f)
-
-
-class _Known:
-    """Whose the facts of a stream are that name no group: by the same rules by which voices find theirs.
-    What another part of the same log could tell stays with every group that the stream names.
-    """
-
-    def __init__(self, stream: Stream) -> None:
-        self.clients: dict[str, str] = {}
-        self.named: set[str] = set()  # every client, with a group or without
-        self.threads: dict[str, dict[str, None]] = {}
-        every: dict[str, None] = {}
-        for _, f in stream.told:
-            if f.group:
-                every[f.group] = None
-                if f.thread:
-                    self.threads.setdefault(f.thread, {})[f.group] = None
-            if f.client:
-                self.named.add(f.client)
-                if f.group:
-                    self.clients.setdefault(f.client, f.group)
-        self.every = list(every) if len(every) <= MOST_GROUPS else []
-        self.of_block = _blocks(stream)
-
-    def groups_of(self, place: int, speaker: Dialect, f: Fact) -> Sequence[str]:
-        """Of a fact at this place that names none."""
-        if place in self.of_block:
-            return [self.of_block[place]]
-        if f.client:
-            mine = self.clients.get(f.client, "")
-            return [mine] if mine else self.every
-        if f.what == FactKind.VERSION and speaker.name in OF_JAVA:
-            return ()  # which no consumer can take for its own
-        if len(self.named) > 1 and f.what not in _OF_ALL and _is_by_thread(speaker, f):
-            return list(self.threads.get(f.thread, self.every)) if f.thread else ()
-        return self.every
-
-
-_OF_ALL = (FactKind.SPOKE, FactKind.SETTING, FactKind.SETTINGS)
-
-
-def _is_by_thread(speaker: Dialect, f: Fact) -> bool:
-    """Of several consumers it is the one's that speaks in its thread, or nobody's."""
-    return f.what == FactKind.POSITIONED or f.is_second_hand or speaker.name in OF_JAVA
-
-
-def _blocks(stream: Stream) -> dict[int, str]:
-    """The places of printed settings, and the group that each block names."""
-    found: dict[int, str] = {}
-    block: list[int] = []
-    for place, (_, f) in enumerate(stream.told):
-        if f.what == FactKind.SETTINGS:
-            block = [place]
-        elif f.what == FactKind.SETTING and not f.group:
-            block.append(place)
-            if f.why == "group.id":
-                found.update(dict.fromkeys(block, f.other))
-            elif block[0] in found:
-                found[place] = found[block[0]]
-    return found
-
-
-def packed(f: Fact) -> str:
-    """A fact as a list of its fields, in their order, without those at the end that are empty."""
-    told = [
-        f.at_us,
-        f.what.value,
-        f.group,
-        f.client,
-        f.member,
-        f.generation,
-        f.partitions,
-        f.why,
-        f.other,
-        f.instance,
-        f.thread,
-        f.plan,
-        f.amount,
-    ]
-    if f.is_second_hand:
-        return _encoded([*told, True])
-    while told[-1] in _EMPTY:
-        told.pop()
-    return _encoded(told)
-
-
-def unpacked(told: str) -> Fact:
-    """The fact again."""
-    fact = Fact(*json.loads(told))
-    fact.what, fact.partitions = FactKind(fact.what), tuple(fact.partitions)
-    if fact.plan:
-        fact.plan = {who: tuple(partitions) for who, partitions in fact.plan.items()}
-    return fact
-
-
-_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-_EMPTY: tuple[Any, ...] = ("", -1, (), None)
+    is_coarse = stream.coarse > stream.fine
+    is_fine = not is_coarse and stream.fine > 0
+    clock = [int(is_coarse), int(is_fine), stream.collected_us]
+    return [*clock, stream.has_zone, stream.has_date]
 
 
 # ------------------------------------------------------------------------ the second step: a group
@@ -211,17 +113,18 @@ _EMPTY: tuple[Any, ...] = ("", -1, (), None)
 def streams_of(rows: Iterable[Sequence[Any]]) -> list[Stream]:
     """The streams that a group's fact rows tell of, whatever order they come in."""
     found: dict[tuple[str, str], Stream] = {}
+    clocks: dict[tuple[str, str], str] = {}
     for _, host, _, file, source, _, clock, speaker, told in sorted(rows, key=_by_place):
         stream = found.get((host, source))
         if stream is None:
             stream = found[host, source] = Stream(host, file, source)
         stream.file = file
+        clocks[host, source] = clock  # which is that of the last one
+        stream.add(dialect(speaker), unpacked(told))
+    for key, clock in clocks.items():
         flags = json.loads(clock)
-        stream.coarse, stream.fine, stream.collected_us = flags[:3]
-        stream.has_zone, stream.has_date = flags[3:]
-        fact = unpacked(told)
-        fact.place = len(stream.told)
-        stream.told.append((dialect(speaker), fact))
+        found[key].coarse, found[key].fine, found[key].collected_us = flags[:3]
+        found[key].has_zone, found[key].has_date = flags[3:]
     return list(found.values())
 
 
