@@ -4,8 +4,8 @@ another, and copies standbys when no active task restores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.java_hash import hash_ordered, partition_hash
@@ -16,7 +16,23 @@ from rebalsim.simulation.streams.tasks import Phase, Task
 
 SLICE_BYTES = 1 << 20  # max.partition.fetch.bytes: what one fetch brings of a changelog
 MOST_POLLED = 1_000  # max.poll.records of the restore consumer: applied before it looks up
-SHARE_OF_A_SLICE = 4  # far from its end a changelog is played in slices of such a part of the rest
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What is applied at once: so many records of each of these changelogs, all of them as evenly
+    as they take turns.
+    """
+
+    since_us: int
+    until_us: int
+    parts: dict[TaskId, tuple[int, int]]  # from where, how many
+    record_us: float
+
+    def position(self, task: TaskId, now_us: int) -> int:
+        begun, amount = self.parts[task]
+        lasts = self.until_us - self.since_us
+        return begun + (amount * (now_us - self.since_us) // lasts if lasts > 0 else 0)
 
 
 class StateUpdater:
@@ -49,7 +65,7 @@ class StateUpdater:
         self._sizes: dict[int, int] = {}  # of a changelog record, by sub-topology
         self._coming: list[Task] = []  # opened, and not looked at yet
         self._polls_us = 0  # since when the restore consumer polls without a break
-        self._current: tuple[Task, int, int, float] | None = None  # task, since, from, µs a record
+        self._current: Stretch | None = None
 
     def add(self, task: Task) -> None:
         """A task was opened. It is seen at once where nothing is under way; else when the restore
@@ -68,8 +84,8 @@ class StateUpdater:
         """A poll that waits, or a batch of records that is applied."""
         since, lasts = self._polls_us, self._application.timing.restore_poll_us
         if self._current is not None:
-            _, since, _, cost_us = self._current
-            lasts = max(1, int(MOST_POLLED * cost_us))
+            since = self._current.since_us
+            lasts = max(1, int(MOST_POLLED * self._current.record_us))
         return lasts - (self._port.now - since) % lasts
 
     def _look(self, _: object) -> None:
@@ -86,8 +102,8 @@ class StateUpdater:
     def remove(self, task: Task) -> None:
         """The thread takes a task back before it is done; it keeps what it has."""
         task.position = self.position(task)
-        if self._current is not None and self._current[0] is task:
-            self._current = None
+        if self._current is not None:
+            self._current.parts.pop(task.task, None)
         for tasks in (self._coming, self._new, self._active, self._standby):
             if task in tasks:
                 tasks.remove(task)
@@ -118,11 +134,10 @@ class StateUpdater:
         """How far a task is now."""
         if task.follows:
             return self._progresses.end(task.task, self._port.now)
-        if self._current is not None and self._current[0] is task:
-            _, since, begun, cost = self._current
+        if self._current is not None and task.task in self._current.parts:
             now = self._port.now
-            done = int((now - since) / cost) if cost > 0 else 0
-            return min(begun + done, self._progresses.end(task.task, now))
+            end = self._progresses.end(task.task, now)
+            return min(self._current.position(task.task, now), end)
         return task.position
 
     def left(self, task: Task) -> int:
@@ -204,13 +219,14 @@ class StateUpdater:
         behind = [task for task in self._active if self.left(task) > 0]
         if not behind and self._active:
             yield from self._work(self._wait_for_end())
-        alone = len(behind) == 1
-        for task in self._order(behind):
-            if task in self._active and not self._halts:
-                was_cut_short = yield from self._slice(task, self._restore_us, alone)
-                self._finish_if_at_end(task)
-                if was_cut_short:
-                    return
+        cost_us = self._restore_us
+        if rounds := self._whole_rounds(behind):
+            yield from self._apply(behind, rounds, cost_us)
+        else:
+            for task in self._order(behind):
+                if task in self._active and not self._halts:
+                    yield from self._apply([task], 0, cost_us)
+                    self._finish_if_at_end(task)
         for task in list(self._active):
             self._finish_if_at_end(task)
 
@@ -237,35 +253,38 @@ class StateUpdater:
         task.phase = Phase.RESTORED
         self._restored(task)
 
-    def _slice(self, task: Task, cost_us: float, alone: bool) -> Generator[Any, Any, bool]:
-        """A stretch of one changelog; whether it was cut short for what is new."""
-        size = self._record_bytes(task)
-        amount, is_coarse = self._next_slice(self.left(task), size, alone)
-        begun = task.position
-        cost_us += self._byte_us * size
-        self._current = (task, self._port.now, begun, cost_us)
-        until = self._port.now + int(amount * cost_us)
-        while self._port.now < until and task in self._active and not self._halts:
-            if is_coarse and self._new:
-                break
-            yield from self._pause(until)
-        if self._current is not None and self._current[0] is task:
-            whole = self._port.now >= until
-            task.position = begun + amount if whole else self.position(task)
-            self._current = None
-        return is_coarse and self._port.now < until
-
-    def _next_slice(self, left: int, size: int, alone: bool) -> tuple[int, bool]:
-        """So many records of those left, nearly all where no other changelog takes turns with it;
-        and whether they are more than a fetch brings: then whatever is added meanwhile does not
-        wait for all of them.
+    def _whole_rounds(self, behind: list[Task]) -> int:
+        """How often each of these changelogs has its turn before the last fetch of the shortest: they
+        advance alike meanwhile, so that all of it is one stretch.
         """
-        fetched = max(1, SLICE_BYTES // size)
-        share = left // SHARE_OF_A_SLICE
-        if alone and share > fetched:
-            share = left - fetched
-        amount = min(left, max(fetched, share))
-        return amount, amount > fetched
+        least = min((self.left(task) // self._fetched(task) for task in behind), default=0)
+        return max(0, least - 1)
+
+    def _fetched(self, task: Task) -> int:
+        """Records of its changelog in a fetch."""
+        return max(1, SLICE_BYTES // self._record_bytes(task))
+
+    def _apply(self, tasks: list[Task], rounds: int, cost_us: float) -> Steps:
+        """So many fetches of each changelog; or, without rounds, one, or what is left of it. Whatever
+        is added meanwhile does not wait for many rounds.
+        """
+        parts, length_us = {}, 0.0
+        for task in tasks:
+            fetched = self._fetched(task)
+            amount = rounds * fetched or min(self.left(task), fetched)
+            parts[task.task] = (task.position, amount)
+            length_us += amount * (cost_us + self._byte_us * self._record_bytes(task))
+        now = self._port.now
+        record_us = cost_us + self._byte_us * self._record_bytes(tasks[0])
+        stretch = self._current = Stretch(now, now + int(length_us), parts, record_us)
+        while self._port.now < stretch.until_us and parts and not self._halts:
+            if self._new and (rounds or not tasks[0].active):
+                break
+            yield from self._pause(stretch.until_us)
+        for task in tasks:
+            if task.task in parts:
+                task.position = self.position(task)
+        self._current = None
 
     def _record_bytes(self, task: Task) -> int:
         part = task.task.subtopology
@@ -278,12 +297,13 @@ class StateUpdater:
     def _copy(self) -> Steps:
         """Standbys that are behind, a slice each, until an active task comes."""
         behind = [task for task in self._standby if not task.follows]
+        if rounds := self._whole_rounds(behind):
+            yield from self._apply(behind, rounds, self._standby_us)
         for task in behind:
             if self._new or self._halts:
                 return
-            left = self.left(task)
-            if left > 0:
-                yield from self._standby_slice(task, left, len(behind) == 1)
+            if not rounds and self.left(task) > 0:
+                yield from self._apply([task], 0, self._standby_us)
             if task in self._standby and self.left(task) <= self._tail(task):
                 task.follows = True
                 self._told(task, "follows")
@@ -292,16 +312,3 @@ class StateUpdater:
         """What comes while one looks: a standby that close follows from then on."""
         rate = self._progresses.rate(task.task, self._port.now)
         return int(rate * self._progresses.of(task.task).writes * 0.2) + 1
-
-    def _standby_slice(self, task: Task, left: int, alone: bool) -> Steps:
-        size = self._record_bytes(task)
-        amount, _ = self._next_slice(left, size, alone)
-        begun = task.position
-        cost_us = self._standby_us + self._byte_us * size
-        self._current = (task, self._port.now, begun, cost_us)
-        until = self._port.now + int(amount * cost_us)
-        while self._port.now < until and not self._new and not self._halts:
-            yield from self._pause(until)
-        task.position = self.position(task)
-        if self._current is not None and self._current[0] is task:
-            self._current = None
