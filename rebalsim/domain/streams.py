@@ -33,6 +33,7 @@ class StreamsPart:
     stores: tuple[StreamsStore, ...] = ()
     writes_to: tuple[str, ...] = ()  # repartition topics
     joins: bool = False  # its sources must have as many partitions
+    per_record: Draw | None = None  # what processing one takes; None: the application's
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class StreamsApp:
     close: str = "remain"  # remain | leave
     repartition_topics: tuple[tuple[str, int], ...] = ()  # name, partitions
     clients: str = "cooperative"  # cooperative | eager
-    per_record: Draw = NOTHING  # what processing one takes: known to lint, and not played
+    per_record: Draw = NOTHING  # what processing one takes, where a sub-topology does not say
 
     @property
     def is_old(self) -> bool:

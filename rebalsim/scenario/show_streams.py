@@ -7,8 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.draws import NOTHING
 from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
 from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG
+from rebalsim.scenario.draw_kinds import say_draw
 from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.process_language import LIFE
 from rebalsim.scenario.quantities import say_bytes
@@ -90,6 +92,9 @@ def _said(part: StreamsPart, app: StreamsApp, topics: dict[str, int]) -> str:
         told.append("no state")
     if part.writes_to:
         told.append(f"writes to {', '.join(part.writes_to)}")
+    cost = app.per_record if part.per_record is None else part.per_record
+    if cost != NOTHING:
+        told.append(f"{say_draw(cost)} a record")
     return " · ".join(told)
 
 

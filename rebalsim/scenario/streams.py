@@ -60,8 +60,15 @@ def app_of(asked: Asked, group: Written, instances: Sequence[Consumer]) -> Strea
         parts=parts,
         config=config,
         repartition_topics=tuple(made.items()),
-        per_record=build(Handler, group.get("handler")).per_record,
+        per_record=build(Handler, _of_group(asked, group, "handler")).per_record,
     )
+
+
+def _of_group(asked: Asked, group: Written, key: str) -> Written | None:
+    """What is written of the group there, the variant's word over its own."""
+    written: Written | None = group.get(key)
+    over = asked.variant.layer.get(key) if asked.variant.layer is not None else None
+    return written if over is None else over if written is None else merge(written, over)
 
 
 def written_app(asked: Asked, group: Written) -> Written | None:
@@ -140,6 +147,7 @@ def _parts(asked: Asked, written: Written) -> list[StreamsPart]:
                 tuple(stores),
                 tuple(block.get("writes_to", ())),
                 bool(block.get("joins", False)),
+                block.get("per_record"),
             )
         )
     return parts
@@ -397,8 +405,6 @@ def heading_of(app: StreamsApp) -> str:
 
 
 _NOT_OF_STREAMS = {
-    "handler": "What records cost is not played for a Kafka Streams application, it keeps up with what "
-    "comes: only lint heeds handler.per_record",
     "listener": "The rebalance listener of a Kafka Streams application is Kafka Streams' own — leave "
     "listener out",
     "state": "A Kafka Streams application keeps its state in stores — write store: below a "
@@ -417,6 +423,14 @@ def warn_of_consumers_own(asked: Asked, group: Written) -> None:
     for key, why in _NOT_OF_STREAMS.items():
         if key in group.at:
             asked.out.warn(group.at[key], why)
+    handler: Written | None = group.get("handler")
+    for key, at in handler.at.items() if handler is not None else ():
+        if key != "per_record":
+            asked.out.warn(
+                at,
+                f"handler: {key} has no bearing on a Kafka Streams application, whose threads poll "
+                "and commit by Kafka Streams' own settings — leave it out",
+            )
     settings: Written | None = group.get("config")
     for key in _SET_BY_STREAMS:
         if settings is not None and key in settings.at:

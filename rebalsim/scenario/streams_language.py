@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebalsim.scenario.common_language import word_of
+from rebalsim.scenario.common_language import DRAW, word_of
 from rebalsim.scenario.kinds import (
     ByteRate,
     Choice,
@@ -293,6 +293,12 @@ PART = Section(
             "Repartition topics that it writes to.",
         ),
         Field("joins", Flag(), "It joins its sources, which must have as many partitions."),
+        Field(
+            "per_record",
+            DRAW,
+            "What processing one of its records takes.",
+            default="the group's handler",
+        ),
     ),
     "A connected part of the topology: a task for every partition of its largest source.",
     shorthand=word_of("sources"),

@@ -141,7 +141,7 @@ def test_what_is_written_for_consumers_is_said_to_have_no_bearing() -> None:
 topics: {orders: {partitions: 6, rate: 600/s}}
 group:
   members: {"app-{n}": {count: 3}}
-  handler: {per_record: 20ms}
+  handler: {per_record: 20ms, per_batch: 5ms}
   listener: {on_revoked: 3s}
   state: {per_partition: 1GB, restore: 50MB/s}
   config: {partition.assignment.strategy: [range], enable.auto.commit: true, session.timeout.ms: 20s}
@@ -151,7 +151,7 @@ horizon: 5m
     story = story_of(text.encode(), "story.yaml").check()
     told = [(problem.line, problem.message) for problem in story.warnings]
     assert [line for line, _ in told] == [5, 6, 7, 8, 8]
-    assert "not played" in told[0][1] and "session.timeout.ms" not in str(told)
+    assert "per_batch has no bearing" in told[0][1] and "session.timeout.ms" not in str(told)
     instance = story.scenario().groups[0].consumers[0]
     assert instance.listener == Listener() and instance.config.session_timeout_us == 20_000_000
 

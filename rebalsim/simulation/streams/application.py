@@ -66,6 +66,7 @@ class Part:
     repartition_sinks: tuple[str, ...] = ()
     repartition_sources: tuple[str, ...] = ()
     copartitioned: bool = False
+    record_us: float = 0.0  # what processing a record takes
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,22 +4,30 @@ each task's changelog has become. Fluid between the moments at which somebody st
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebalsim.assignors.streams.tasks import TaskId, Topology
+from rebalsim.simulation.engine import NEVER
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.arrivals import Arrivals, arrivals_of
 
 
 @dataclass(slots=True)
 class Progress:
-    """One task's: `handled` records at `since_us`; from then on as fast as they come, if it runs."""
+    """One task's: `handled` records at `planned_us`, and if it runs, so many a µs from then on (None:
+    as fast as they come).
+    """
 
     arrivals: Arrivals  # into all its partitions
     writes: float
     first: int  # records of its changelog at the start
+    record_us: float = 0.0  # what processing a record takes
     handled: float = 0.0
-    since_us: int = 0
+    planned_us: int = 0
+    speed: float | None = 0.0
+    reached: float = 0.0  # how far it was ever handled
+    since_us: int = 0  # when its runner began
     runner: str = ""  # who runs it; a fenced thread that wakes up changes nothing
     committed: float = 0.0
     written: float = 0.0  # records added to the changelog, those written twice as well
@@ -28,8 +36,16 @@ class Progress:
 class Progresses:
     """Every task's."""
 
-    def __init__(self, application: Application, topology: Topology, begins_us: int = 0) -> None:
+    def __init__(
+        self,
+        application: Application,
+        topology: Topology,
+        begins_us: int = 0,
+        marked: Callable[[TaskId, int, float], None] | None = None,
+    ) -> None:
+        """`marked` is told a task's lag wherever that turns."""
         self._begins_us = begins_us
+        self._marked = marked
         self._application = application
         self._tasks: dict[TaskId, Progress] = {}
         self.follow(topology)
@@ -50,6 +66,7 @@ class Progresses:
                 arrivals_of([application.flow_in(p) for p in inputs]),
                 sum(store.writes for store in stores),
                 sum(store.records for store in stores),
+                part.record_us,
             )
 
     def of(self, task: TaskId) -> Progress:
@@ -65,38 +82,78 @@ class Progresses:
 
     def handled(self, task: TaskId, at_us: int) -> float:
         progress = self._tasks[task]
-        return self.produced(task, at_us) if progress.runner else progress.handled
+        if not progress.runner:
+            return progress.handled
+        come = progress.arrivals.come(at_us - self._begins_us)
+        spent_us = at_us - progress.planned_us
+        if spent_us < 0:
+            return min(come, progress.handled)
+        if progress.speed is None:
+            return come
+        return min(come, progress.handled + progress.speed * spent_us)
+
+    def lag(self, task: TaskId, at_us: int) -> float:
+        """Records that came and are not handled."""
+        return max(0.0, self.produced(task, at_us) - self.handled(task, at_us))
+
+    def mark(self, task: TaskId, at_us: int) -> None:
+        if self._marked is not None:
+            self._marked(task, at_us, self.lag(task, at_us))
+
+    def mark_all(self, at_us: int) -> None:
+        for task in self._tasks:
+            self.mark(task, at_us)
+
+    def changes_after(self, task: TaskId, at_us: int) -> int:
+        """When its records begin to come at another rate."""
+        steps = self._tasks[task].arrivals.steps
+        return next((at for at, _ in steps if at > at_us - self._begins_us), NEVER)
+
+    def go_on(self, task: TaskId, at_us: int, speed: float | None) -> bool:
+        """So fast from here on, if it runs; whether that is another speed than before."""
+        progress = self._tasks[task]
+        if not progress.runner:
+            return False
+        was = progress.speed
+        self._settle(
+            progress, self.produced(task, at_us) if speed is None else self.handled(task, at_us)
+        )
+        progress.speed, progress.planned_us = speed, at_us
+        return was != speed
+
+    def _settle(self, progress: Progress, handled: float) -> None:
+        progress.written += (handled - progress.handled) * progress.writes
+        progress.handled = handled
+        progress.reached = max(progress.reached, handled)
 
     def end(self, task: TaskId, at_us: int) -> int:
         """The end of the task's changelog."""
         progress = self._tasks[task]
         written = progress.written
         if progress.runner:
-            come = progress.arrivals.come(at_us - self._begins_us)
-            written += (come - progress.handled) * progress.writes
+            written += (self.handled(task, at_us) - progress.handled) * progress.writes
         return progress.first + int(written)
 
     def start(self, task: TaskId, runner: str, at_us: int, *, again: bool) -> None:
-        """The task runs from here on. `again`: from the last commit, so that what came after it is
-        handled a second time.
+        """The task is somebody's from here on, who goes on with it when its records come. `again`:
+        from the last commit, so that what came after it is handled a second time.
         """
         progress = self._tasks[task]
         if progress.runner:
             self.stop(task, progress.runner, at_us, commits=False)
         if again:
-            progress.written += (progress.handled - progress.committed) * progress.writes
-        progress.runner = runner
-        progress.since_us = at_us
+            progress.handled = progress.committed
+        progress.runner, progress.speed = runner, 0.0
+        progress.since_us = progress.planned_us = at_us
 
     def stop(self, task: TaskId, runner: str, at_us: int, *, commits: bool) -> None:
         """The task stands still there, cleanly or not."""
         progress = self._tasks[task]
         if progress.runner != runner:
             return
-        handled = self.produced(task, at_us)
-        progress.written += (handled - progress.handled) * progress.writes
-        progress.handled = handled
+        self._settle(progress, self.handled(task, at_us))
         progress.runner = ""
+        self.mark(task, at_us)
         if commits:
             progress.committed = progress.handled
 

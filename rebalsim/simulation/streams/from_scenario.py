@@ -114,6 +114,7 @@ def _part(app: StreamsApp, part: Any, topics: dict[str, int]) -> Part:
         part.writes_to,
         tuple(name for name in part.sources if name in internal),
         part.joins,
+        mean_of(app.per_record if part.per_record is None else part.per_record),
     )
 
 

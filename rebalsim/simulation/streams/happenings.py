@@ -32,6 +32,15 @@ class ApplicationStateChanged:
 
 
 @dataclass(slots=True)
+class LagTurned:
+    """So many records of a task have come and are not handled; from here its lag runs otherwise."""
+
+    at_us: int
+    task: TaskId
+    records: float
+
+
+@dataclass(slots=True)
 class ThreadStateChanged:
     at_us: int
     instance: str
@@ -142,6 +151,7 @@ class Heard:
 Happening = (
     InstanceChanged
     | ApplicationStateChanged
+    | LagTurned
     | ThreadStateChanged
     | TasksAssigned
     | AssignmentMade

@@ -20,7 +20,7 @@ from rebalsim.simulation.streams.arrivals import arrivals_of
 from rebalsim.simulation.streams.brokers import Brokers
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.classic_member import ClassicMember
-from rebalsim.simulation.streams.happenings import AssignmentMade, Happening, Heard
+from rebalsim.simulation.streams.happenings import AssignmentMade, Happening, Heard, LagTurned
 from rebalsim.simulation.streams.hosts import ClassicHost, StreamsHost
 from rebalsim.simulation.streams.instance import Instance
 from rebalsim.simulation.streams.known_loop import Recorded
@@ -101,7 +101,7 @@ class StreamsWorld:
         self._known = known
         self.topics = Topics(application)
         self.topology = self.topics.topology
-        self._progresses = Progresses(application, self.topology)
+        self._progresses = Progresses(application, self.topology, marked=self._lag_turned)
         self._instances: dict[str, Instance] = {}
         self._unstable: dict[TaskId, int] = {}
         self._members = {client: list(ids) for client, ids in known.members.items()}
@@ -204,6 +204,21 @@ class StreamsWorld:
         """So many records a second arrive at the topic from now on."""
         self.topics.set_rate(topic, per_second, self.port.now)
         self._progresses.follow(self.topology)
+        self._plan_anew()
+
+    def _plan_anew(self) -> None:
+        """Records come otherwise from now on."""
+        for instance in self._instances.values():
+            for thread in instance.threads:
+                thread.processing.plan()
+        self._progresses.mark_all(self.port.now)
+
+    def _lag_turned(self, task: TaskId, at_us: int, records: float) -> None:
+        self.port.tell(LagTurned(at_us, task, records))
+
+    def mark_end(self) -> None:
+        """How far behind every task is when it all ends."""
+        self._progresses.mark_all(self.port.now)
 
     def set_partitions(self, topic: str, count: int, per_second: float) -> None:
         """The topic has so many partitions from now on (0: it is gone). The brokers' coordinator
@@ -213,6 +228,7 @@ class StreamsWorld:
         self.topics.set_partitions(topic, count, per_second, now)
         self.topology = self.topics.topology
         self._progresses.follow(self.topology)
+        self._plan_anew()
         self.port.tell(Heard(now, "", 0, "TopicChanged", {"topic": topic, "partitions": count}))
         for instance in self._instances.values():
             instance.topology = self.topology

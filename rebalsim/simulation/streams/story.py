@@ -104,6 +104,7 @@ class _Story:
             for who in fault.consumers:
                 self.port.begin(self._strike(number, fault, who))
         self.port.run_to(self.scenario.horizon_us)
+        self.world.mark_end()
         return self._teller.trace(self.port.told, __version__, self.world.topics)
 
     def _plan(self, action: Action, name: str, from_us: int) -> None:

@@ -43,6 +43,11 @@ class StreamThread(HandOver):
                 yield from self._pause(max(self._stuck_until, self._port.now + SECOND))
                 continue
             begins = self._port.now == self._poll_began
+            if self.member.has_work() and (
+                busy_us := self.processing.busy_until() - self._port.now
+            ):
+                yield from self._spend(busy_us)
+                continue
             if self.member.has_work() and (begins or self.member.acts_at_once):
                 yield from self._busily(self.member.pass_of_poll())
                 continue

@@ -24,10 +24,12 @@ from rebalsim.simulation.streams.happenings import (
     Happening,
     Heard,
     InstanceChanged,
+    LagTurned,
     Refused,
     TaskChanged,
     ThreadStateChanged,
 )
+from rebalsim.simulation.streams.telling_lag import LagTeller
 from rebalsim.simulation.streams.topics import Topics
 from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
@@ -79,6 +81,7 @@ class Teller:
         self._restoring: dict[tuple[str, int, TaskId], tuple[int, int, str]] = {}
         self._held: dict[tuple[str, int, TaskId], int] = {}  # by a dead owner's transaction, since
         self._arrivals: dict[str, Arrivals] = {}
+        self._lags = LagTeller(group.name, self._come)
         self._died_of: dict[str, str] = {}  # instance → exception
         self._warmups: frozenset[TaskId] = frozenset()  # as the leader decided last
 
@@ -128,7 +131,7 @@ class Teller:
         for key in list(self._restoring):
             events.append(self._restoration(key, horizon - 1, 0, "given-up"))
         events.sort(key=attrgetter("at_us"))
-        events = [event for event in events if event.at_us < horizon]
+        events = [e for e in events if e.at_us < horizon or type(e) is ev.LagMarked]
         return Trace(self._header(version, told, topics), events)
 
     def _header(self, version: str, told: list[Happening], topics: Topics) -> TraceHeader:
@@ -188,6 +191,9 @@ class Teller:
 
     def _application_state(self, h: ApplicationStateChanged) -> list[TraceEvent]:
         return [se.ApplicationStateChanged(h.at_us, h.instance, h.before, h.after)]
+
+    def _lag(self, turned: LagTurned) -> list[TraceEvent]:
+        return [*self._lags.told(turned, self._topology.inputs)]
 
     def _assignment(self, made: AssignmentMade) -> list[TraceEvent]:
         self._warmups = frozenset(made.warmups)
@@ -378,6 +384,7 @@ _TOLD: dict[type, Callable[..., list[TraceEvent]]] = {
     InstanceChanged: Teller._instance,
     ThreadStateChanged: Teller._thread,
     TaskChanged: Teller._task,
+    LagTurned: Teller._lag,
     ApplicationStateChanged: Teller._application_state,
     AssignmentMade: Teller._assignment,
 }

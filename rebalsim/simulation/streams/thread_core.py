@@ -21,6 +21,7 @@ from rebalsim.simulation.streams.happenings import (
 from rebalsim.simulation.streams.house import House
 from rebalsim.simulation.streams.membership import Member
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
+from rebalsim.simulation.streams.processing import Processing
 from rebalsim.simulation.streams.state_updater import StateUpdater
 from rebalsim.simulation.streams.tasks import Phase, Task
 
@@ -60,6 +61,7 @@ class ThreadCore:
             self._restored,
             self._tell_task,
         )
+        self.processing = Processing(port, instance.progresses, settings.max_poll_us)
         self._bell = port.waiting()
         self._sleeps = False
         self._poll_began = port.now
@@ -97,11 +99,24 @@ class ThreadCore:
         self._tell_task(task, "restored" if task.phase is Phase.RESTORED else "corrupted")
         self.wake()
 
-    def _start(self, task: Task, *, again: bool = False) -> None:
-        self.instance.progresses.start(task.task, self._runner, self._port.now, again=again)
+    def _start(self, task: Task, *, again: bool = False, first_us: int = 0) -> None:
+        """It is this thread's to process, and its records come so much later."""
+        now = self._port.now
+        self.instance.progresses.start(task.task, self._runner, now, again=again)
+        if first_us:
+            self._port.call(now + first_us, self._records_came, (task.task, now))
+        else:
+            self.processing.take(task.task)
+
+    def _records_came(self, started: tuple[TaskId, int]) -> None:
+        task, since_us = started
+        progress = self.instance.progresses.of(task)
+        if progress.runner == self._runner and progress.since_us == since_us:
+            self.processing.take(task)
 
     def _stop(self, task: Task, *, commits: bool) -> None:
         self.instance.progresses.stop(task.task, self._runner, self._port.now, commits=commits)
+        self.processing.give_up(task.task)
 
     def _pause(self, until_us: int) -> Steps:
         self._sleeps = True

@@ -86,7 +86,7 @@ class ThreadTasks(ThreadCommits):
         task.checkpoint = task.position
         first_us = self._first_records(fetches) + self._idle(task.task)
         handled, again = self._begun_before(task)
-        self._start(task, again=True)
+        self._start(task, again=True, first_us=first_us)
         old = self.settings.restores_inside  # its log has no line for a task that begins to run
         self._tell_task(task, "continued" if old else "running", first_us, handled, again)
         self.instance.runs(task.task, self.number, first_us)
@@ -98,7 +98,7 @@ class ThreadTasks(ThreadCommits):
         the last commit. What an aborted transaction had done does not count.
         """
         progress = self.instance.progresses.of(task.task)
-        handled = self.instance.progresses.handled(task.task, self._port.now)
+        handled = progress.reached
         if self.settings.exactly_once:
             return progress.committed, 0.0
         return handled, max(0.0, handled - progress.committed)
@@ -163,7 +163,7 @@ class ThreadTasks(ThreadCommits):
         """
         if task.ran and self.settings.restores_inside:
             task.phase = Phase.RUNNING
-            self._start(task)
+            self._start(task, first_us=self.timing.first_fetch_us)
             self._tell_task(task, "continued", self.timing.first_fetch_us)
         elif task.opened:
             task.phase = Phase.RESTORING

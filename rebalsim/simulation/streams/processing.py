@@ -1,0 +1,106 @@
+"""How a stream thread divides its time among its tasks: who keeps up with what comes, who is behind,
+and when each has caught up. A fluid: between the moments at which that changes nothing is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from rebalsim.assignors.streams.tasks import TaskId
+from rebalsim.simulation.streams.changelogs import Progresses
+from rebalsim.simulation.streams.port import NEVER, Port
+
+NOTHING_LEFT = 1e-6  # of a record: what rounding leaves of a lag that was worked off
+MOST_POLLED = 1_000  # max.poll.records within Kafka Streams
+
+
+class Processing:
+    """One thread's. `max_poll_us` bounds how long it processes between two polls."""
+
+    def __init__(self, port: Port, progresses: Progresses, max_poll_us: int) -> None:
+        self._port, self._progresses = port, progresses
+        self._most_us = max(1, max_poll_us // 2)
+        self._tasks: dict[TaskId, None] = {}
+        self._plans = 0  # a ring of an earlier plan is void
+        self._behind_since = NEVER
+        self._round_us = 0.0  # what a poll's records take where it is behind
+        self.share = 0.0  # of its time that goes to other things
+
+    def take(self, task: TaskId) -> None:
+        """The task's records come from now on."""
+        self._progresses.mark(task, self._port.now)
+        if self._progresses.of(task).record_us:
+            self._tasks[task] = None
+            self.plan()
+        else:
+            self._progresses.go_on(task, self._port.now, None)
+            self._progresses.mark(task, self._port.now)
+
+    def give_up(self, task: TaskId) -> None:
+        """It runs here no more."""
+        if self._tasks.pop(task, self) is None:
+            self.plan()
+
+    def plan(self, _: object = None) -> None:
+        """Something changed: everybody's speed from now on."""
+        self._plans += 1
+        now, book = self._port.now, self._progresses
+        costs = {task: book.of(task).record_us for task in self._tasks}
+        rates = {task: book.rate(task, now) / 1e6 for task in self._tasks}
+        lags = {task: book.lag(task, now) for task in self._tasks}
+        behind = {task for task, lag in lags.items() if lag > NOTHING_LEFT}
+        speed = _speed(costs, rates, behind, 1.0 - self.share)
+        for task in self._tasks:
+            if book.go_on(task, now, speed if task in behind else None):
+                book.mark(task, now)
+        self._keep_time(costs, behind)
+        gains = [lags[task] / (speed - rates[task]) for task in behind if speed > rates[task]]
+        due_us = min([now + ceil(gain) for gain in gains], default=NEVER)
+        due_us = min([due_us, *(book.changes_after(task, now) for task in self._tasks)])
+        if due_us < NEVER:
+            self._port.call(due_us, self._rung, self._plans)
+
+    def _rung(self, plan: int) -> None:
+        if plan == self._plans:
+            self.plan()
+
+    def _keep_time(self, costs: Mapping[TaskId, float], behind: set[TaskId]) -> None:
+        if not behind:
+            self._behind_since = NEVER
+            return
+        if self._behind_since == NEVER:
+            self._behind_since = self._port.now
+        self._round_us = MOST_POLLED * sum(costs[task] for task in behind) / len(behind)
+
+    def busy_until(self) -> int:
+        """While it is behind it polls only when what the last poll brought is through, or half of
+        max.poll.interval.ms is over: when that is.
+        """
+        now = self._port.now
+        if self._behind_since > now:
+            return now
+        lasts = max(1, min(int(self._round_us), self._most_us))
+        return now + -(now - self._behind_since) % lasts
+
+
+def _speed(
+    costs: Mapping[TaskId, float],
+    rates: Mapping[TaskId, float],
+    behind: set[TaskId],
+    free: float,
+) -> float:
+    """Records a µs that each task gets which is behind: the thread goes round its tasks and takes as
+    many of each. Whoever gets more in that time than is handled falls behind as well, and is added.
+    """
+    while True:
+        kept_up = sum(rates[task] * costs[task] for task in costs if task not in behind)
+        each = sum(costs[task] for task in behind)
+        left = max(0.0, free - kept_up)
+        if not behind and kept_up <= free:
+            return 0.0
+        speed = left / each if each else 0.0
+        more = {task for task in costs if task not in behind and rates[task] > speed}
+        if not more:
+            return speed
+        behind |= more
