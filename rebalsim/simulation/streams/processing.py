@@ -49,7 +49,7 @@ class Processing:
         costs = {task: book.of(task).record_us for task in self._tasks}
         rates = {task: book.rate(task, now) / 1e6 for task in self._tasks}
         lags = {task: book.lag(task, now) for task in self._tasks}
-        behind = {task for task, lag in lags.items() if lag > NOTHING_LEFT}
+        behind = {task: None for task, lag in lags.items() if lag > NOTHING_LEFT}
         speed = _speed(costs, rates, behind, 1.0 - self.share)
         for task in self._tasks:
             if book.go_on(task, now, speed if task in behind else None):
@@ -65,7 +65,7 @@ class Processing:
         if plan == self._plans:
             self.plan()
 
-    def _keep_time(self, costs: Mapping[TaskId, float], behind: set[TaskId]) -> None:
+    def _keep_time(self, costs: Mapping[TaskId, float], behind: Mapping[TaskId, None]) -> None:
         if not behind:
             self._behind_since = NEVER
             return
@@ -87,7 +87,7 @@ class Processing:
 def _speed(
     costs: Mapping[TaskId, float],
     rates: Mapping[TaskId, float],
-    behind: set[TaskId],
+    behind: dict[TaskId, None],
     free: float,
 ) -> float:
     """Records a µs that each task gets which is behind: the thread goes round its tasks and takes as
@@ -100,7 +100,7 @@ def _speed(
         if not behind and kept_up <= free:
             return 0.0
         speed = left / each if each else 0.0
-        more = {task for task in costs if task not in behind and rates[task] > speed}
+        more = [task for task in costs if task not in behind and rates[task] > speed]
         if not more:
             return speed
-        behind |= more
+        behind.update(dict.fromkeys(more))
