@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rebalsim.domain.instants import MINUTE
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.quiet.arrivals import Polls, beginning_before
@@ -86,9 +87,17 @@ def can_rest(client: Any) -> bool:
         and not member.beats_now
         and not client.commits.under_way
         and client.commits.next_us() == NEVER
-        and client.config.max_poll_interval_us >= 10 * client.spec.handler.poll_timeout_us
+        and _polls_in_time(client)
         and host.session_ends_us(member.member_id) >= beats.next_us() + link.most_us
     )
+
+
+def _polls_in_time(client: Any) -> bool:
+    """Is there room between two poll()s for what records take, however long each poll() lasts? Of a
+    sink's task, which polls until it commits, that is a minute.
+    """
+    timeout = client.spec.handler.poll_timeout_us
+    return bool(client.config.max_poll_interval_us - timeout >= min(9 * timeout, MINUTE))
 
 
 def beat_up_to(client: Any, at_us: int) -> None:
