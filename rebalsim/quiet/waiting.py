@@ -141,6 +141,8 @@ class Waiting(Playing):
             client.event = None if wait.is_through else _seen_to_be_complete(wait)
             client.deadline_us = wait.began_us + self._timeout_us
             client.heartbeat.timers.polled_us = wait.polled_us
+        for broker, free_us in self._free_us.items():
+            self._links[broker].busy_us = free_us
         for broker, flight in wait.flights.items():
             self._fly(broker, flight)
         client.heartbeat.plan()

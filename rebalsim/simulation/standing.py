@@ -417,6 +417,7 @@ def _take_data(consumer: Inside, since: Since) -> list[tuple[int, Any, Any]]:
             share.offset = share.fetched = since.taken.get(share.broker, since.handed)
     feed.flying.clear()
     news: list[tuple[int, Any, Any]] = []
+    service_us = consumer.world.machine.service_us
     for flight in since.flights:
         asked = feed.in_session(flight.broker, shares[flight.broker])
         fetch = feed.flying[flight.broker] = Fetch(flight.broker, consumer.life, asked)
@@ -424,6 +425,7 @@ def _take_data(consumer: Inside, since: Since) -> list[tuple[int, Any, Any]]:
         fetch.arrives_us = flight.arrives_us
         if flight.leaves_us >= 0:
             fetch.parked_us, fetch.leaves_us = flight.arrives_us, flight.leaves_us
+            consumer.link(flight.broker).busy_us = flight.leaves_us + service_us
             if flight.lands_us < 0:
                 feed.answer(fetch)
                 continue
@@ -434,7 +436,6 @@ def _take_data(consumer: Inside, since: Since) -> list[tuple[int, Any, Any]]:
                 news.append((flight.lands_us, None, fetch))
         else:
             feed.expect(fetch, flight.arrives_us)
-            service_us = consumer.world.machine.service_us
             consumer.link(flight.broker).busy_us = fetch.leaves_us + service_us
             if (flight.arrives_us, consumer.rank + ARRIVES) >= (engine.now, engine.rank):
                 engine.at(flight.arrives_us, consumer.rank + ARRIVES, feed.arrives, fetch)

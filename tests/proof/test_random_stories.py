@@ -175,6 +175,7 @@ DIFFERED = {
     "a pass of poll() that finds a beat due, where nothing else is under way": 9200144,
     "a batch that takes the very last of what is buffered leaves nobody behind": 44000222,
     "who was read last stands last, though it was read while nobody looked": 44001098,
+    "a broker that answered in quiet time turns to the next request a little later": 45000015,
     "without latency what follows an answer of the log comes at its very instant": 459,
 }
 
