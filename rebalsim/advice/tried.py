@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from rebalsim.advice.size import size_of
@@ -70,9 +71,13 @@ class Tried:
         """How far from keeping all budgets; nought keeps them."""
         return sum(self.beyond())
 
-    def middle(self) -> dict[str, float]:
-        """Each headline in the middle of the seeds that measured it."""
-        runs = [run.figures for (_, shift), run in self.runs.items() if not shift]
+    def middle(self, seeds: Container[int] | None = None) -> dict[str, float]:
+        """Each headline in the middle of the seeds that measured it; of these, if any are named."""
+        runs = [
+            run.figures
+            for (seed, shift), run in self.runs.items()
+            if not shift and (seeds is None or seed in seeds)
+        ]
         found = {
             name: percentile(sorted(run[name] for run in runs if name in run), 50)
             for name in HEADLINES_OF_ADVICE
@@ -116,6 +121,7 @@ class Found:
     all_tried: list[Tried] = field(default_factory=list)
     events: int = 0
     is_spent: bool = False  # the events ran out before all was tried
+    is_settled: bool = False  # what was not tried costs more than the first choice
 
     def best(self) -> Tried:
         """The nearest to keeping all budgets."""

@@ -37,8 +37,10 @@ def render_search(
             " — hold what you take against `rebalsim check`"
         )
     yield ""
+    most = max(tried.seeds for tried in found.as_it_is)
     for tried in found.as_it_is:
-        yield f"As it is, {safe(tried.variant)}: {_figures(tried)}{_broken(tried)}"
+        over = f" ({plural(tried.seeds, 'seed')})" if tried.seeds < most else ""
+        yield f"As it is, {safe(tried.variant)}{over}: {_figures(tried)}{_broken(tried)}"
     yield ""
     if found.choices and not found.choices[0].tried.patch.sets:
         yield _unchanged(found)
@@ -63,7 +65,10 @@ def _choices(found: Any, command: str) -> Iterator[str]:
         tried = choice.tried
         price = f"; its price: {_price(choice, found)}" if choice.price else ""
         yield f"  {number}. {safe(tried.variant)}: {tell_patch(tried.patch)}"
-        yield f"     {_from_to(_shown(tried)[0], choice, found)} over {tried.seeds} seeds{price}"
+        before = _root(choice, found).seeds
+        over = "" if before >= tried.seeds else f" (as it is: {before})"
+        told = _from_to(_shown(tried)[0], choice, found)
+        yield f"     {told} over {tried.seeds} seeds{over}{price}"
     first = found.choices[0].tried
     sets = " ".join(f"--set '{one}'" for one in first.patch.overrides)
     yield ""
@@ -166,7 +171,7 @@ def _from_to(name: str, choice: Any, found: Any) -> str:
 
 
 def _played(found: Any) -> str:
-    spent = f"; the events ran out before all was tried{_unsaid(found)}" if found.is_spent else ""
+    spent = f"; the events ran out before {_unsaid(found)}" if found.is_spent else ""
     return (
         f"{plural(len(found.all_tried), 'change')} tried in {found.events:,} events{spent}. A "
         "change is told only if it keeps the budgets in 19 of 20 seeds (or in as many as a budget "
@@ -177,13 +182,17 @@ def _played(found: Any) -> str:
 
 def _unsaid(found: Any) -> str:
     """What more events could tell; of which variants nothing is known yet, though others are told."""
+    more = "--events N plays more"
     known = {c.tried.variant for c in found.choices}
     names = [safe(t.variant) for t in found.as_it_is if t.variant not in known]
+    if found.is_settled:
+        of = f" of {listed(names, 9)}" if names else ""
+        return f"more was found that keeps them{of}, none of it smaller than the first: {more}"
     if not known or not names:
-        return ": --events N plays more"
+        return f"all was tried: {more}"
     return (
-        f", so that no change of {listed(names, 9)} was held over all seeds, though one may be "
-        "smaller: --events N plays more"
+        f"all was tried, so that no change of {listed(names, 9)} was held over all seeds, though "
+        f"one may be smaller: {more}"
     )
 
 
@@ -203,6 +212,7 @@ def document_of(found: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
         "tried": len(found.all_tried),
         "events": found.events,
         "is_spent": found.is_spent,
+        "is_settled": found.is_settled,
     }
 
 
