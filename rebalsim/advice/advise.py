@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from rebalsim.advice.case import Case
+from rebalsim.advice.case import Asked, Case
+from rebalsim.advice.cure import smallest_of_all
 from rebalsim.advice.judging import Outcome, is_less, outcome_of
 from rebalsim.advice.proposals import proposals
 from rebalsim.advice.size import cost_of_change
@@ -28,7 +29,6 @@ MOST_CASES = 4  # pauses that something is done about, the longest first
 MOST_PER_CASE = 2
 WANTED = ("longest_pause", "partition_seconds")
 OF_TASKS = ("longest_task_pause", "task_seconds")  # of a pause of Kafka Connect's
-Asked = tuple[Case, Symptom, tuple[str, ...]]
 
 
 def remedies_of(
@@ -95,6 +95,7 @@ class Advisor:
         """
         found: dict[str, tuple[Remedy, ...]] = {}
         poor: list[tuple[Played, Asked]] = []
+        first_asked: dict[str, tuple[Played, Asked]] = {}
         left = self.events
         for place, (variant, played) in enumerate(self._played.items()):
             purse = Purse(left // (len(self._played) - place), self._pays)
@@ -102,11 +103,31 @@ class Advisor:
             first, budgets = self._first[variant], (broken or {}).get(variant, ())
             asked = [] if is_of_budgets else _pauses(self.story, variant, first)
             asked += _of_budgets(played, first, budgets)
+            if asked and budgets:
+                first_asked[variant] = played, asked[0]
             found[variant] = self._within(played, asked, purse, most)
             left += max(0, purse.left)
             if asked and not found[variant] and not _leaves_enough(played, purse):
                 poor.append((played, asked[0]))
-        return found | self._as_for_others(poor, found, Purse(left + self.events, self._pays))
+        purse = Purse(left + self.events, self._pays)
+        if not is_of_budgets and 1 < len(first_asked) == len(self._played):
+            found |= self._cured(first_asked, found, purse)
+        poor = [one for one in poor if not found[one[0].variant]]
+        return found | self._as_for_others(poor, found, purse)
+
+    def _cured(
+        self,
+        asked: Mapping[str, tuple[Played, Asked]],
+        found: Mapping[str, tuple[Remedy, ...]],
+        purse: Purse,
+    ) -> dict[str, tuple[Remedy, ...]]:
+        """Variant → its remedies, with the smallest change of all that keeps the budgets."""
+        kept = [r.cost for remedies in found.values() for r in remedies if r.keeps_budgets]
+        if not kept:
+            return {}
+        self._most = max(self._most, self._paid + purse.left)
+        cures = smallest_of_all(asked, round(min(kept), 3), _judged, purse, Purse(self.events))
+        return {cure.variant: _with(found[cure.variant], cure) for cure in cures}
 
     def _as_for_others(
         self,
@@ -200,6 +221,24 @@ def _of_budgets(played: Played, analysis: Analysis, broken: Sequence[Budget]) ->
         for pause in told or [None]:
             case = Case(played.story, played.variant, scenario, analysis, pause, budget.metric)
             yield case, Symptom(metric=key), (key,)
+
+
+def _judged(asked: Asked, played: Played, other: Played, seeds: Sequence[int]) -> Outcome | None:
+    return outcome_of(played, other, seeds, asked[2], _action(asked))
+
+
+def _with(remedies: Sequence[Remedy], cure: Remedy) -> tuple[Remedy, ...]:
+    """A variant's remedies with one more for the same pause; of too many the largest change goes."""
+    others = [r for r in remedies if r.patch != cure.patch or r.of != cure.of]
+    alike = [r for r in others if r.of == cure.of]
+    if len(alike) >= MOST_PER_CASE:
+        others.remove(max(alike, key=lambda r: r.cost))
+    rest = [r for r in others if r.of != cure.of]
+    return (*sorted((cure, *(r for r in others if r.of == cure.of)), key=_by_gain), *rest)
+
+
+def _by_gain(remedy: Remedy) -> tuple[float, ...]:
+    return (len(remedy.breaks), remedy.after.get(remedy.gains[0], 0.0))
 
 
 def _tried(played: Played, asked: Sequence[Asked], purse: Purse) -> Iterator[Remedy]:

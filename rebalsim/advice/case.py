@@ -14,7 +14,7 @@ from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.phase import PhaseKind
-from rebalsim.domain.remedy import Patch, Turn
+from rebalsim.domain.remedy import Patch, Symptom, Turn
 from rebalsim.domain.scenario import Scenario, everybody_in
 from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.quantities import say_us
@@ -130,6 +130,11 @@ class Case:
                 path = f"script.{place}.{deed}.{key}"
                 return Patch((Turn(key, before, value),), ((path, value),), script=said)
         return None
+
+
+# Something to do something about: the case, what is told of it, and the metrics of which one at
+# least shall become less.
+Asked = tuple[Case, Symptom, tuple[str, ...]]
 
 
 def field_of(key: str) -> str:

@@ -18,12 +18,13 @@ from itertools import combinations
 from operator import gt
 from typing import Any
 
-from rebalsim.advice.advise import Asked, asked_of
-from rebalsim.advice.case import Case
+from rebalsim.advice.advise import asked_of
+from rebalsim.advice.case import Asked, Case
 from rebalsim.advice.case import both as as_one
 from rebalsim.advice.judging import MINDED, is_less
 from rebalsim.advice.ladders import application_of, keys_for, steps
 from rebalsim.advice.proposals import proposals
+from rebalsim.advice.shifts import shifted, shifts_of
 from rebalsim.advice.size import cost_of_change, size_of
 from rebalsim.advice.trial import (
     ACTED,
@@ -41,18 +42,7 @@ from rebalsim.analysis.judge import judge_run, measure_budget
 from rebalsim.domain.budget import Budget, Level
 from rebalsim.domain.percentiles import rank_of
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
-from rebalsim.domain.scenario import Scenario, everybody_in
-from rebalsim.domain.script import (
-    BrokerRestart,
-    Crash,
-    Cut,
-    Delay,
-    Failover,
-    Freeze,
-    Hang,
-    Poison,
-    Slow,
-)
+from rebalsim.domain.scenario import everybody_in
 from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
 from rebalsim.reports.answer_choice import rank_of_change
@@ -64,8 +54,6 @@ FEW_SEEDS = 5  # tell how the story is as it is well enough to go on searching
 MOST_NODES = 3  # changes that are gone on from, where they help but not enough
 MOST_PAIRED = 6
 ENOUGH = 5  # changes that keep the budgets, after which no pairs are tried
-FAULTS = (BrokerRestart, Crash, Cut, Delay, Failover, Freeze, Hang, Poison, Slow)
-SHIFTS_US = (-1_000_000, -500_000, 500_000, 1_000_000)
 
 
 def _always(tried: Tried) -> bool:
@@ -197,9 +185,10 @@ class Search:
 
     def _look_at(self, candidate: Candidate) -> None:
         tried = self._try(candidate.variant, candidate.patch)
-        if tried is not None and candidate.is_for(tried) and tried.score == 0:
-            if tried.key not in self._confirmed and tried not in self._keepers:
-                self._keepers.append(tried)
+        if tried is None or tried.score or not candidate.is_for(tried):
+            return
+        if tried.key not in self._confirmed and tried not in self._keepers:
+            self._keepers.append(tried)
 
     def _play_as_it_is(self) -> None:
         """All that changes are held against over every seed, what leads first."""
@@ -308,14 +297,14 @@ class Search:
         if any(b.metric != "longest_pause" for b in broken):
             return asked
         least_us = min((b.limit for b in broken), default=0.0)
-        return [
-            one for one in asked if one[0].pause is None or one[0].pause.length_us >= least_us
-        ]
+        return [one for one in asked if one[0].pause is None or one[0].pause.length_us >= least_us]
 
     def _singles(self) -> None:
         """Each setting's ladder, every second step first, then those beside the best one."""
         ladders = [
-            (root.variant, patches) for root in self.found.as_it_is for patches in self._ladders(root)
+            (root.variant, patches)
+            for root in self.found.as_it_is
+            for patches in self._ladders(root)
         ]
         coarse = [Candidate(variant, p) for variant, patches in ladders for p in patches[::2]]
         self._go_through(coarse)
@@ -508,27 +497,6 @@ def said_of(
             beyond.append(max(verdict.excess / least, 1e-6))
     figures = measured(analysis, budgets, actions)
     return RunSaid(figures, tuple(beyond), cost, tuple(undecided))
-
-
-def shifts_of(scenario: Scenario) -> tuple[int, ...]:
-    """Where else the faults may strike: up to a second and up to a heartbeat before and after."""
-    if not any(isinstance(a.deed, FAULTS) for a in scenario.script):
-        return ()
-    beat = max((c.config.heartbeat_interval_us for c in everybody_in(scenario)), default=0)
-    return tuple(sorted({*SHIFTS_US, -beat, beat, beat // 2, -beat // 2} - {0}))
-
-
-def shifted(scenario: Scenario, by_us: int) -> Scenario:
-    """The scenario with its faults that much later, and all else where it was."""
-    if not by_us:
-        return scenario
-    script = tuple(
-        replace(action, at_us=max(0, action.at_us + by_us))
-        if isinstance(action.deed, FAULTS) and action.has_moment
-        else action
-        for action in scenario.script
-    )
-    return replace(scenario, script=script)
 
 
 def _upon(one: Patch, other: Patch) -> Patch | None:
