@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.command("preview", epilog="Example: rebalsim preview git:main deploy/")
 @click.argument("versions", nargs=-1, required=True, metavar="[OLD] NEW")
 @click.option("--budgets", "budgets", type=click.Path(), help="Budgets, in the form of `budgets:`.")
-@advise_option(150_000)
+@advise_option(120_000)
 @click.option("--no-advice", is_flag=True, hidden=True)
 @forms.options_of(Subject.PREVIEW)
 def command(

@@ -11,7 +11,7 @@ from rebalsim.domain.errors import InputError
 from rebalsim.preview import connect, migration, scalers, stories
 from rebalsim.preview import differences as differing
 from rebalsim.preview.deployed import is_brought, pulls
-from rebalsim.preview.runs import ADVICE_EVENTS, OF_A_DAY, SINCE_US, Limit, Runs, played
+from rebalsim.preview.runs import ADVICE_EVENTS, SINCE_US, Limit, Runs, played
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
 from rebalsim.reports.previewed import Figure, Previewed
@@ -154,7 +154,7 @@ def _played_as(
 ) -> Runs:
     """What may happen to a group on a usual day, played with this side's settings."""
     acted = scalers.acting(happening(side.plays), side.made, side.plays)
-    return played(side.made, side.name, acted, metrics, like=like, events=OF_A_DAY)
+    return played(side.made, side.name, acted, metrics, like=like, is_of_a_day=True)
 
 
 def _before_and_after(

@@ -24,10 +24,12 @@ from rebalsim.worlds.to_scenario import Happening, playable, to_scenario
 from rebalsim.worlds.understood import Understood
 
 Limit = tuple[str, str, str]  # metric, limit, where it stands
-SEEDS = (20, 10, 5, 3, 1)
-EVENTS = 45_000  # of the deploy: two seconds at most, and mostly one
-OF_A_DAY = 30_000  # of what is told beside it
-ADVICE_EVENTS = 150_000
+SEEDS = (20, 10, 5)
+SEEDS_OF_A_DAY = (10, 5)
+FEW = 3  # within twice the events, and one alone where even these are too dear
+EVENTS = 32_000  # of the deploy: a second or two
+OF_A_DAY = 18_000  # of each story that is told beside it: of four such, each half a second
+ADVICE_EVENTS = 120_000
 MOST_ADVICE = 3
 SINCE_US = (AFTER - 1) * 1_000_000  # what is told begins with what happens, not with the start
 
@@ -76,11 +78,11 @@ def played(
     metrics: tuple[str, ...],
     limits: list[Limit] | None = None,
     like: Runs | None = None,
-    events: int = EVENTS,
+    is_of_a_day: bool = False,
 ) -> Runs:
     """The story of these files, played over as many seeds as the events allow; with the verdicts on
     `limits`, if any are given. `like`: of other files, which may say the same: then these runs
-    serve.
+    serve. `is_of_a_day`: it is told beside the deploy, and no verdict hangs on it.
     """
     text = playable(to_scenario(made, happening, [])) + _budget_lines(limits or [])
     try:
@@ -93,7 +95,10 @@ def played(
         return like
     first = run_once(scenario, story.seed).analysis
     cost = cost_of(scenario, first)
-    number = next((n for n in SEEDS if n * cost <= events), SEEDS[-1])
+    events, numbers = (OF_A_DAY, SEEDS_OF_A_DAY) if is_of_a_day else (EVENTS, SEEDS)
+    number = _seeds_within(cost, events, numbers)
+    if like is not None:
+        number = min(number, len(like.seeds))  # more would tell nothing beside those
     runs = Runs(story, metrics, tuple(range(story.seed, story.seed + number)))
     runs.judge = StoryJudge(story, runs=number) if limits is not None else None
     for seed in runs.seeds:
@@ -101,6 +106,11 @@ def played(
     if runs.judge is not None and (problems := runs.judge.problems()):
         raise ProblemsError(problems)
     return runs
+
+
+def _seeds_within(cost: int, events: int, numbers: tuple[int, ...]) -> int:
+    fewest = FEW if FEW * cost <= 2 * events else 1
+    return next((n for n in numbers if n * cost <= events), fewest)
 
 
 _WRITTEN = re.compile(r"  - \w+: \".*\"  # (.+?):(\d+)(?::.*)?$")

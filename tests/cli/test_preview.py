@@ -157,7 +157,7 @@ def test_what_both_sides_say_alike_is_played_once(
     monkeypatch.setattr(runs, "run_once", counted)
     versions = [write(tmp_path / f"{n}.yaml", version=n) for n in (1, 2)]
     assert preview(*versions).return_value == 0
-    assert titles.count("a crash") == titles.count("a restart") == 20
+    assert titles.count("a crash") == titles.count("a restart") == 10
 
 
 @pytest.mark.slow
