@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rebalsim.advice.trial import ACTED, KEPT, VETOES, Played, of_action
+from rebalsim.advice.trial import ACTED, KEPT, OF_PAUSES, VETOES, Played, of_action
 from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE
 
+REBALANCING = "rebalancing_share"
 IN_BAD_SEEDS = "in bad seeds"  # what a change breaks there only
 TENTH = 0.1  # less than a tenth is no gain, and no price
 LEAST = {  # what is below this is nothing, whatever share of something else it is
@@ -92,7 +93,8 @@ def outcome_of(
     names = tuple(dict.fromkeys((*HEADLINES_OF_ADVICE, *wanted)))
     price = tuple(name for name in names if is_less(name, before, after))
     gain = max(_factor(before[name], after[name], LEAST_GAINED.get(name, 1.0)) for name in gains)
-    if any(factor(name, after[name], before[name]) > gain for name in price):
+    dear = (name for name in price if not (name == REBALANCING and _stands_less(after, before)))
+    if any(factor(name, after[name], before[name]) > gain for name in dear):
         return None
     keeps = all(other.figures[seed][KEPT] for seed in seeds)
     return Outcome(
@@ -103,6 +105,14 @@ def outcome_of(
         breaks,
         keeps and bool(played.budgets) and played.is_all_budgeted,
     )
+
+
+def _stands_less(after: Mapping[str, float], before: Mapping[str, float]) -> bool:
+    """All that stands still becomes less. What a group's rebalancing costs is that, and is counted in
+    it: a round that takes longer, because it begins while everybody's heartbeats are due later, is
+    told as a price, and no reason against a pause that is shorter by more than that.
+    """
+    return all(is_less(name, after, before) for name in OF_PAUSES)
 
 
 def _breaks(budget: Budget, before: Mapping[str, float], after: Mapping[str, float]) -> bool:

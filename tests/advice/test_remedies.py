@@ -191,6 +191,21 @@ def test_a_budget_that_breaks_in_bad_seeds_alone_is_told_so() -> None:
     assert always is not None and always.breaks == (budget.text,)
 
 
+def test_longer_rounds_are_a_price_of_shorter_pauses_and_no_reason_against_them() -> None:
+    """As after a crash of an incident: the session ends earlier, while heartbeats are due later."""
+    from rebalsim.advice.judging import outcome_of
+    from rebalsim.advice.trial import Played
+
+    def played(pause: float, lost: float, share: float) -> Played:
+        told = {"longest_pause": pause, "partition_seconds": lost, "rebalancing_share": share}
+        return Played(deploy(), "cooperative", figures={1: {**told, "kept": 1.0, "acted": 1.0}})
+
+    before, wanted = played(10.7e6, 24.8e6, 0.024), ("longest_pause", "partition_seconds")
+    shorter = outcome_of(before, played(6.2e6, 15.5e6, 0.057), (1,), wanted)
+    assert shorter is not None and shorter.price == ("rebalancing_share",)
+    assert outcome_of(before, played(6.2e6, 24.8e6, 0.057), (1,), wanted) is None
+
+
 def test_a_patch_that_makes_no_story_is_passed_over() -> None:
     from rebalsim.advice.trial import Played, changed
 
