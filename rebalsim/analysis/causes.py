@@ -49,10 +49,12 @@ OF_TRIGGER = {
     Trigger.REJOINED: CauseKind.REJOINED,
     Trigger.LEADER_REJOINED: CauseKind.REJOINED,
 }
+_STUCK_BY = {"commit": CauseKind.COMMIT_UNANSWERED, "punctuator": CauseKind.PUNCTUATOR}
 _DEEDS_OF = {
     CauseKind.STUCK: ("Hang", "Slow"),
     CauseKind.FROZE: ("Freeze",),
     CauseKind.CUT_OFF: ("Cut",),
+    CauseKind.PUNCTUATOR: (),
 }  # what can have come to that; of other causes, anything
 OF_DOING = {
     Doing.DEAD: CauseKind.CRASHED,
@@ -159,8 +161,8 @@ class Causes:
             kind = CauseKind.LEFT if has_left else CauseKind.STOPPED
             return self.clusters.behind(kind, p.owner_before, p.started_us)
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
-        if p.why is PauseStart.STUCK and type(began) is ev.HandlerStuck and began.why == "commit":
-            return CauseKind.COMMIT_UNANSWERED, p.owner_before, p.started_us
+        if p.why is PauseStart.STUCK and type(began) is ev.HandlerStuck and began.why in _STUCK_BY:
+            return _STUCK_BY[began.why], p.owner_before, p.started_us
         if p.why in OF_OWNER:
             return OF_OWNER[p.why], p.owner_before, p.started_us
         if first is None:

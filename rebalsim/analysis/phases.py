@@ -33,7 +33,7 @@ from rebalsim.trace.trace import TraceHeader
 SLOW_FETCH_US = 1_000_000
 
 
-STUCK_FOR = {"commit": Doing.COMMITTING}
+STUCK_FOR = {"commit": Doing.COMMITTING, "punctuator": Doing.PUNCTUATING}
 RESTORED = {  # where a store's restoration began
     "scratch": Doing.FROM_SCRATCH,
     "checkpoint": Doing.FROM_CHECKPOINT,

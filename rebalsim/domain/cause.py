@@ -17,6 +17,7 @@ class CauseKind(StrEnum):
     FATAL = "fatal"  # an error of its own ended it
     FROZE = "froze"
     STUCK = "stuck"
+    PUNCTUATOR = "punctuator"  # Kafka Streams: a call that its thread makes every so often
     NOT_READY = "not-ready"  # Kafka Streams: its group was not, and nobody in it processed anything
     COMMIT_UNANSWERED = "commit-unanswered"
     POLL_INTERVAL_EXCEEDED = "poll-interval-exceeded"

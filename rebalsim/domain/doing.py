@@ -15,6 +15,7 @@ class Doing(StrEnum):
     FROZEN = "frozen"
     CUT_OFF = "cut-off"
     STUCK = "stuck"  # its handler does not come back
+    PUNCTUATING = "punctuating"  # Streams: its thread is at its punctuators
     NOT_READY = "not-ready"  # Streams: it polls and processes nothing
     BUSY = "busy"  # with its batch
     IN_CALLBACK = "in-callback"

@@ -26,6 +26,15 @@ class StreamsStore:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamsPunctuator:
+    """What each task is called for, every so often."""
+
+    every_us: int
+    takes: Draw = NOTHING
+    by: str = "wall-clock"  # wall-clock | stream-time
+
+
+@dataclass(frozen=True, slots=True)
 class StreamsPart:
     """A sub-topology; its sources are topics of the cluster or repartition topics."""
 
@@ -34,6 +43,7 @@ class StreamsPart:
     writes_to: tuple[str, ...] = ()  # repartition topics
     joins: bool = False  # its sources must have as many partitions
     per_record: Draw | None = None  # what processing one takes; None: the application's
+    punctuators: tuple[StreamsPunctuator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ CAUSES: dict[CauseKind, CauseCard] = {
     CauseKind.FATAL: CauseCard("after {c} died of an error", "{c}'s death of an error"),
     CauseKind.FROZE: CauseCard("after {c} froze", "{c}'s freeze"),
     CauseKind.STUCK: CauseCard("when {c}'s handler got stuck", "{c}'s stuck handler"),
+    CauseKind.PUNCTUATOR: CauseCard("while {c} punctuated", "{c}'s punctuators"),
     CauseKind.NOT_READY: CauseCard(
         "while the group was not ready, as {c} had heard", "{c}'s group that was not ready"
     ),

@@ -39,6 +39,9 @@ DOINGS: dict[Doing, DoingCard] = {
         silent="was stuck",
         hint=hanging.batches,
     ),
+    Doing.PUNCTUATING: DoingCard(
+        "was at its punctuators", "had done with its punctuators", "its punctuators are done"
+    ),
     Doing.NOT_READY: DoingCard("processed nothing"),
     Doing.BUSY: DoingCard(
         "was busy with its batch",

@@ -8,12 +8,18 @@ from dataclasses import replace
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import NOTHING
-from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
+from rebalsim.domain.streams import (
+    StreamsApp,
+    StreamsConfig,
+    StreamsPart,
+    StreamsPunctuator,
+    StreamsStore,
+)
 from rebalsim.scenario.config_language import CLASSIC_ONLY, CONFIG
 from rebalsim.scenario.draw_kinds import say_draw
 from rebalsim.scenario.kinds import Written
 from rebalsim.scenario.process_language import LIFE
-from rebalsim.scenario.quantities import say_bytes
+from rebalsim.scenario.quantities import say_bytes, say_us
 from rebalsim.scenario.show_rows import Row, origin_of, rows_of
 from rebalsim.scenario.streams_language import OF_ALL, STREAMS, STREAMS_CONFIG
 
@@ -95,7 +101,14 @@ def _said(part: StreamsPart, app: StreamsApp, topics: dict[str, int]) -> str:
     cost = app.per_record if part.per_record is None else part.per_record
     if cost != NOTHING:
         told.append(f"{say_draw(cost)} a record")
+    told += [_punctuator(each) for each in part.punctuators]
     return " · ".join(told)
+
+
+def _punctuator(each: StreamsPunctuator) -> str:
+    said = f"punctuated every {say_us(each.every_us)}"
+    time = " of stream time" if each.by == "stream-time" else ""
+    return f"{said}{time} for {say_draw(each.takes)} a task"
 
 
 def _store(store: StreamsStore) -> str:

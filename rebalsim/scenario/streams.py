@@ -12,7 +12,13 @@ from rebalsim.domain.client import BrokerConfig
 from rebalsim.domain.consumer import AssignorCost, Consumer, Handler, Listener, State
 from rebalsim.domain.instants import MINUTE
 from rebalsim.domain.scenario import Cluster, Topic
-from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
+from rebalsim.domain.streams import (
+    StreamsApp,
+    StreamsConfig,
+    StreamsPart,
+    StreamsPunctuator,
+    StreamsStore,
+)
 from rebalsim.scenario.kinds import Written, build, merge
 from rebalsim.scenario.problems import Problems
 from rebalsim.scenario.quantities import say_us
@@ -148,6 +154,11 @@ def _parts(asked: Asked, written: Written) -> list[StreamsPart]:
                 tuple(block.get("writes_to", ())),
                 bool(block.get("joins", False)),
                 block.get("per_record"),
+                tuple(
+                    build(StreamsPunctuator, each)
+                    for each in block.get("punctuators", ())
+                    if isinstance(each, Written) and "every" in each
+                ),
             )
         )
     return parts

@@ -275,6 +275,28 @@ STORE = Section(
     "A state store of a sub-topology.",
     shorthand=word_of("size"),
 )
+PUNCTUATOR = Section(
+    "punctuator",
+    (
+        Field(
+            "every",
+            Duration(least=1_000, most=2_147_483_647_000),
+            "How far apart its calls are.",
+            target="every_us",
+            is_required=True,
+        ),
+        Field("takes", DRAW, "How long a call takes, for each task.", target="takes", default="0s"),
+        Field(
+            "by",
+            Choice("wall-clock", "stream-time"),
+            "Whose time counts: the clock's, or the records', which stands still where none come.",
+            target="by",
+            default="wall-clock",
+        ),
+    ),
+    "A punctuator: what the thread does for each of its tasks every so often. Meanwhile it neither "
+    "processes nor polls.",
+)
 PART = Section(
     "sub-topology",
     (
@@ -298,6 +320,13 @@ PART = Section(
             DRAW,
             "What processing one of its records takes.",
             default="the group's handler",
+        ),
+        Field(
+            "punctuators",
+            ListOf(PUNCTUATOR, most=20),
+            "What each of its tasks is called for, every so often.",
+            aliases=("punctuator",),
+            example="punctuators: [{every: 30s, takes: 50ms}]",
         ),
     ),
     "A connected part of the topology: a task for every partition of its largest source.",

@@ -135,7 +135,7 @@ class ConsumerThawed:
 @dataclass(slots=True)
 class HandlerStuck:
     """The batch at hand takes longer than it would undisturbed; from `at_us` (its undisturbed
-    end) on no progress. `why`: hang | poison | slow | commit.
+    end) on no progress. `why`: hang | poison | slow | commit | punctuator.
     """
 
     at_us: int

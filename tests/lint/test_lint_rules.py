@@ -36,7 +36,13 @@ from rebalsim.domain.script import (
     Scale,
     Slow,
 )
-from rebalsim.domain.streams import StreamsApp, StreamsConfig, StreamsPart, StreamsStore
+from rebalsim.domain.streams import (
+    StreamsApp,
+    StreamsConfig,
+    StreamsPart,
+    StreamsPunctuator,
+    StreamsStore,
+)
 from rebalsim.lint.registry import RULES
 
 NAMES = ("c0", "c1", "c2")
@@ -1074,10 +1080,13 @@ def streams(
     close: str = "remain",
     volume: str = "kept",
     per_record: Draw = NOTHING,
+    of_part: Draw | None = None,
+    punctuators: tuple[StreamsPunctuator, ...] = (),
     **config: Any,
 ) -> Scenario:
     """An application of twelve tasks; its store has so many records, of 100 bytes."""
-    part = StreamsPart(("t",), (StreamsStore("s", store),) if store else ())
+    stores = (StreamsStore("s", store),) if store else ()
+    part = StreamsPart(("t",), stores, per_record=of_part, punctuators=punctuators)
     app = StreamsApp((part,), StreamsConfig(**config), close=close, volume=volume)
     app = replace(app, per_record=per_record)
     plain = world(*(consumers or members(3)), script=script)
@@ -1116,6 +1125,28 @@ CASES += [
         ("4 tasks", "3 m 20 s", "max.poll.interval.ms: 400s"),
     ),
     Case("streams-record-outlasts-poll-interval", streams(per_record=every(30))),
+    Case("streams-record-outlasts-poll-interval", streams(of_part=every(50)), ("4 tasks",)),
+    Case("streams-record-outlasts-poll-interval", streams(per_record=every(50), of_part=every(1))),
+    Case(
+        "streams-punctuator-outlasts-poll-interval",
+        streams(punctuators=(StreamsPunctuator(s(600), every(80)),)),
+        ("5 m 20 s", "4 tasks", "max.poll.interval.ms: 320s"),
+    ),
+    Case(
+        "streams-punctuator-outlasts-poll-interval",
+        streams(punctuators=(StreamsPunctuator(s(600), every(70)),)),
+    ),
+    Case(
+        "streams-slower-than-arrival",
+        streams(of_part=every(0.006)),
+        ("takes 3.6 s", "3 threads", "at least 4 threads"),
+    ),
+    Case("streams-slower-than-arrival", streams(of_part=every(0.004))),
+    Case(
+        "streams-slower-than-arrival",
+        streams(punctuators=(StreamsPunctuator(s(10), every(3)),)),
+        ("takes 3.6 s",),
+    ),
     Case("streams-lag-under-writes", streams(acceptable_recovery_lag=100)),
     Case("streams-probing-outlasts-settle", streams(script=ROLL), ("2 m", "10 m")),
     Case("streams-probing-outlasts-settle", streams(*STATIC, script=ROLL)),

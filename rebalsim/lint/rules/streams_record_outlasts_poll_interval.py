@@ -37,7 +37,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             continue
         tasks = -(-all_tasks(scenario, app) // threads)
         limit = min(member.config.max_poll_interval_us for member in members)
-        took = int(tasks * high(app.per_record))
+        costs = (app.per_record if p.per_record is None else p.per_record for p in app.parts)
+        took = int(tasks * max(map(high, costs), default=0.0))
         if took * 2 > limit:
             needed = max(MINUTE, round_up(2 * took, 10_000_000))
             yield Finding(

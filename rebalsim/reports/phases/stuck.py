@@ -15,6 +15,8 @@ def tell(f: Facts, who: str) -> str:
         return "failed, for nobody restarts a failed task"
     if f.doing is Doing.NOT_READY:
         return f"while {who} polled and processed nothing, for not all of it was ready"
+    if f.doing is Doing.PUNCTUATING:
+        return f"while {who} was at its punctuators" + (until(f) if f.timer else "")
     what = {
         Doing.COMMITTING: "commit waited for the coordinator",
         Doing.IN_CALLBACK: "callback went on",
@@ -33,6 +35,13 @@ def hint(asked: Asked) -> str:
         return (
             "commitSync() without a duration waits for the coordinator for "
             "default.api.timeout.ms; commitAsync() does not wait."
+        )
+    if asked.doing is Doing.PUNCTUATING:
+        return (
+            "Punctuators run in the stream thread, for one of its tasks after the other: do less in "
+            "a call or run more threads; longer than "
+            f"max.poll.interval.ms{value_here(asked.settings, 'max_poll_interval_us')} they cost "
+            "the membership."
         )
     if asked.doing is Doing.NOT_READY:
         return (

@@ -58,6 +58,15 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Punctuator:
+    """What each task of a sub-topology is called for, every so often."""
+
+    every_us: int
+    takes_us: float
+    is_of_stream: bool = False  # by the records' time, which stands still where none come
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A sub-topology: what it reads, and its stores."""
 
@@ -67,6 +76,7 @@ class Part:
     repartition_sources: tuple[str, ...] = ()
     copartitioned: bool = False
     record_us: float = 0.0  # what processing a record takes
+    punctuators: tuple[Punctuator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from rebalsim.simulation.streams.application import (
     Application,
     GroupSettings,
     Part,
+    Punctuator,
     Store,
     ThreadSettings,
     Timing,
@@ -115,6 +116,10 @@ def _part(app: StreamsApp, part: Any, topics: dict[str, int]) -> Part:
         tuple(name for name in part.sources if name in internal),
         part.joins,
         mean_of(app.per_record if part.per_record is None else part.per_record),
+        tuple(
+            Punctuator(each.every_us, mean_of(each.takes), each.by == "stream-time")
+            for each in part.punctuators
+        ),
     )
 
 

@@ -4,7 +4,7 @@ and when each has caught up. A fluid: between the moments at which that changes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import ceil
 
 from rebalsim.assignors.streams.tasks import TaskId
@@ -16,16 +16,19 @@ MOST_POLLED = 1_000  # max.poll.records within Kafka Streams
 
 
 class Processing:
-    """One thread's. `max_poll_us` bounds how long it processes between two polls."""
+    """One thread's. `max_poll_us` bounds how long it processes between two polls; `other` is the share of
+    its time that goes to other things.
+    """
 
-    def __init__(self, port: Port, progresses: Progresses, max_poll_us: int) -> None:
-        self._port, self._progresses = port, progresses
+    def __init__(
+        self, port: Port, progresses: Progresses, max_poll_us: int, other: Callable[[], float]
+    ) -> None:
+        self._port, self._progresses, self._other = port, progresses, other
         self._most_us = max(1, max_poll_us // 2)
         self._tasks: dict[TaskId, None] = {}
         self._plans = 0  # a ring of an earlier plan is void
         self._behind_since = NEVER
         self._round_us = 0.0  # what a poll's records take where it is behind
-        self.share = 0.0  # of its time that goes to other things
 
     def take(self, task: TaskId) -> None:
         """The task's records come from now on."""
@@ -50,7 +53,7 @@ class Processing:
         rates = {task: book.rate(task, now) / 1e6 for task in self._tasks}
         lags = {task: book.lag(task, now) for task in self._tasks}
         behind = {task: None for task, lag in lags.items() if lag > NOTHING_LEFT}
-        speed = _speed(costs, rates, behind, 1.0 - self.share)
+        speed = _speed(costs, rates, behind, 1.0 - self._other())
         for task in self._tasks:
             if book.go_on(task, now, speed if task in behind else None):
                 book.mark(task, now)

@@ -156,6 +156,10 @@ class StreamThread(HandOver):
         self._port.call(self._stuck_until, self._unhang)
         self.wake()
 
+    def punctuate(self, length_us: int) -> None:
+        """It is at its punctuators, and nothing else."""
+        self.hang(length_us, "punctuating")
+
     def handles(self, task: TaskId) -> bool:
         """Whether it processes the task's records, for its group."""
         mine = self.tasks.get(task)

@@ -18,6 +18,7 @@ STOPS = {
     "cut-off": "cut off",
     "stuck": "stuck",
     "poisoned": "stuck",
+    "punctuating": "stuck",
     "not-ready": "not ready",
 }
 

@@ -36,7 +36,7 @@ from rebalsim.trace import streams_events as se
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
-_STUCK = {"stuck": "hang", "poisoned": "poison"}
+_STUCK = {"stuck": "hang", "poisoned": "poison", "punctuating": "punctuator"}
 _OF_NO_GROUP = ("Fenced", "BrokerChanged", "TopicChanged")
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 

@@ -22,6 +22,7 @@ from rebalsim.simulation.streams.house import House
 from rebalsim.simulation.streams.membership import Member
 from rebalsim.simulation.streams.port import NEVER, Port, Steps
 from rebalsim.simulation.streams.processing import Processing
+from rebalsim.simulation.streams.punctuations import Punctuations
 from rebalsim.simulation.streams.state_updater import StateUpdater
 from rebalsim.simulation.streams.tasks import Phase, Task
 
@@ -61,7 +62,11 @@ class ThreadCore:
             self._restored,
             self._tell_task,
         )
-        self.processing = Processing(port, instance.progresses, settings.max_poll_us)
+        parts = instance.application.parts
+        self.punctuations = Punctuations(port, self, parts, settings.poll_us)
+        self.processing = Processing(
+            port, instance.progresses, settings.max_poll_us, self.punctuations.share
+        )
         self._bell = port.waiting()
         self._sleeps = False
         self._poll_began = port.now
@@ -94,6 +99,28 @@ class ThreadCore:
     @property
     def is_stuck(self) -> bool:
         return self._stuck_until > self._port.now
+
+    def processes(self, subtopology: int) -> list[TaskId]:
+        """Its tasks of it that run."""
+        return [
+            name
+            for name, task in self.tasks.items()
+            if name.subtopology == subtopology and task.active and task.phase is Phase.RUNNING
+        ]
+
+    def has_records(self, task: TaskId) -> bool:
+        """Whether any come for it now."""
+        return self.instance.progresses.rate(task, self._port.now) > 0
+
+    def free_at(self) -> int:
+        """When it is no longer stuck or frozen; a frozen one is asked again."""
+        if self._frozen:
+            return self._port.now + SECOND
+        return max(self._stuck_until, self._port.now)
+
+    def punctuate(self, length_us: int) -> None:
+        """It is at its punctuators, and nothing else."""
+        raise NotImplementedError
 
     def _restored(self, task: Task) -> None:
         self._tell_task(task, "restored" if task.phase is Phase.RESTORED else "corrupted")

@@ -89,6 +89,7 @@ class ThreadTasks(ThreadCommits):
         self._start(task, again=True, first_us=first_us)
         old = self.settings.restores_inside  # its log has no line for a task that begins to run
         self._tell_task(task, "continued" if old else "running", first_us, handled, again)
+        self.punctuations.began(task.task)
         self.instance.runs(task.task, self.number, first_us)
         if old:
             self._sync_readiness()
