@@ -4,6 +4,8 @@ and what becomes of a thread that they keep from poll() for too long.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from rebalsim.analysis.analysis import Analysis
@@ -34,7 +36,7 @@ def test_a_thread_stands_still_while_it_calls_all_its_tasks() -> None:
     stuck = [p for p in a.pauses if p.started_us > 60_000_000]
     assert {p.length_us for p in stuck} == {6_000_000}  # three tasks a thread
     begun = sorted({p.started_us for p in stuck if p.owner_before == "app-0"})
-    assert [after - before for before, after in zip(begun, begun[1:])] == [120_000_000] * 3
+    assert [after - before for before, after in pairwise(begun)] == [120_000_000] * 3
     assert {p.cause.kind for p in stuck if p.cause} == {CauseKind.PUNCTUATOR}
     assert a.measure("poll_expirations") == 0
 
@@ -42,7 +44,7 @@ def test_a_thread_stands_still_while_it_calls_all_its_tasks() -> None:
 def test_missed_calls_are_not_made_up() -> None:
     a = played("{every: 10s, takes: 4s}")  # twelve seconds of each ten
     begun = sorted({p.started_us for p in a.pauses if p.owner_before == "app-0"})
-    gaps = {after - before for before, after in zip(begun, begun[1:]) if before > 60_000_000}
+    gaps = {after - before for before, after in pairwise(begun) if before > 60_000_000}
     assert gaps == {20_000_000}
 
 
