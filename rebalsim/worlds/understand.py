@@ -5,6 +5,7 @@ topics become one consumer. Pure: texts come in, facts go out.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from rebalsim.worlds import (
     asks,
@@ -157,7 +158,7 @@ def _alone_to_consume(every: list[Workload], maps: Maps) -> list[Workload]:
 
 def _configs_of(every: list[Workload], found: Found, maps: Maps) -> dict[int, list[Config]]:
     """Which files of settings belong to which workload: all to the only one that consumes; with
-    several, by the workload's name in the file's.
+    several, by the workload's name in the file's path, else by the folders that they share.
     """
     if not found.configs:
         return {}
@@ -165,11 +166,34 @@ def _configs_of(every: list[Workload], found: Found, maps: Maps) -> dict[int, li
     if len(only) == 1:
         return {id(only[0]): list(found.configs)}
     joined: dict[int, list[Config]] = {}
-    for workload in every:
-        mine = [c for c in found.configs if workload.name in c.file]
-        if mine:
-            joined[id(workload)] = mine
+    for config in found.configs:
+        for workload in _named_in(config.file, every) or _nearest_to(config.file, only):
+            joined.setdefault(id(workload), []).append(config)
     return joined
+
+
+def _named_in(file: str, every: list[Workload]) -> list[Workload]:
+    """The workloads whose name stands in the file's path, as whole words; of two of which one's
+    name holds the other's, the longer.
+    """
+    named = [w for w in every if w.name and re.search(rf"(?<!\w){re.escape(w.name)}(?!\w)", file)]
+    longest = max((len(w.name) for w in named), default=0)
+    return [w for w in named if len(w.name) == longest]
+
+
+def _nearest_to(file: str, consuming: list[Workload]) -> list[Workload]:
+    """The workload whose manifest shares more folders with the file than any other's does: a folder
+    for each service is how many keep them.
+    """
+    shared = [_shared_folders(file, place_in(w.tree).rpartition(":")[0]) for w in consuming]
+    most = max(shared, default=0)
+    nearest = [w for w, count in zip(consuming, shared) if count == most]
+    return nearest if len(nearest) == 1 else []
+
+
+def _shared_folders(one: str, other: str) -> int:
+    folders = zip(one.split("/")[:-1], other.split("/")[:-1])
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], folders))
 
 
 # ---- clients whose workload is not among the files ----

@@ -7,6 +7,7 @@ from pathlib import Path
 from reading import deployment, one, read
 
 from rebalsim.worlds.files import read_files
+from rebalsim.worlds.understand import understand
 
 
 def test_the_jvms_options_hold_over_the_environment_also_in_brackets() -> None:
@@ -143,3 +144,41 @@ def test_a_template_without_a_release_is_called_after_its_chart() -> None:
         .replace("- name: app", "- name: {{ .Chart.Name }}")
     )
     assert one(Chart_yaml=chart, a_yaml=template).workload == "Deployment/geocoder"
+
+
+def _services(*names: str) -> list[tuple[str, str]]:
+    """A folder for each service, with its manifest and its settings, as many repositories have it."""
+    env = "- {name: SPRING_KAFKA_CONSUMER_GROUP_ID, value: SERVICE}"
+    made = []
+    for name in names:
+        manifest = deployment(env=env.replace("SERVICE", name)).replace(
+            "{name: orders}", f"{{name: {name}}}"
+        )
+        made.append((f"shop/{name}-app/k8s/deployment.yaml", manifest))
+        settings = f"spring.kafka.consumer.max-poll-records={len(made)}\n"
+        made.append((f"shop/{name}-app/src/main/resources/application.properties", settings))
+    return made
+
+
+def test_of_several_services_each_has_the_settings_of_its_folder() -> None:
+    folders = [(f.replace("bills-app", "b").replace("mails-app", "m"), t) for f, t in SERVICES]
+    for files in (SERVICES, folders):  # by the name in the path, or by the folders alone
+        found = understand(files).consumers
+        records = {c.group.value: c.settings["max.poll.records"].value for c in found}
+        assert records == {"bills": "1", "mails": "3"}
+
+
+SERVICES = _services("bills", "mails")
+
+
+def test_a_short_name_is_not_found_within_other_words() -> None:
+    files = [("app/" + f.split("/", 1)[1], t) for f, t in _services("a", "pp")]
+    found = understand(files).consumers
+    assert [c.settings["max.poll.records"].value for c in found] == ["1", "3"]
+
+
+def test_settings_that_are_no_nearer_to_one_than_to_another_belong_to_neither() -> None:
+    manifests = [(f.replace("/k8s", ""), t) for f, t in SERVICES if f.endswith(".yaml")]
+    shared = ("shop/application.properties", "spring.kafka.consumer.max-poll-records=7\n")
+    found = understand([*manifests, shared]).consumers
+    assert all("max.poll.records" not in c.settings for c in found if c.workload)
