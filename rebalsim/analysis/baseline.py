@@ -11,14 +11,17 @@ from typing import Literal
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.consumer import Handler
 from rebalsim.domain.habits import JAVA
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.pods import Life
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.unit import Better
 from rebalsim.words.times import say_duration
 
-# A regression by less than this share of what it was is not told: 72,020 → 72,022 is no news.
+# What got worse or better by less than this share of what it was is not told: 72,020 → 72,022 is
+# no news.
 NOISE = 0.001
 
 ChangeKind = Literal["improved", "regressed", "changed", "new", "gone", "same"]
@@ -43,6 +46,8 @@ class VariantBaseline:
     # the figures that a longer horizon could still make worse, or of which nothing was measured;
     # of a run that was just played, no file tells them
     still_open: tuple[str, ...] = ()
+    # a digest of each part of the story, by its name; None: the file does not say
+    parts: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,44 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
     """A digest of the story without Kafka's settings, and one of these. Budgets, titles and
     places in the file are in neither, nor what a version or a client does otherwise: its name is.
     """
+    config = (
+        scenario.cluster.config,
+        [(c.name, c.config) for g in scenario.groups for c in g.consumers],
+    )
+    return _digest(_bare(scenario)), _digest(config)
+
+
+def parts_of(scenario: Scenario) -> dict[str, str]:
+    """A digest of each part of the story without Kafka's settings, by the part's name in a file."""
+    bare = _bare(scenario)
+    people = [c for g in bare.groups for c in g.consumers]
+    members = tuple(
+        replace(g, consumers=tuple(replace(c, handler=Handler(), life=Life()) for c in g.consumers))
+        for g in bare.groups
+    )
+    parts = {
+        "topics": bare.topics,
+        "members": members,
+        "handler": tuple(c.handler for c in people),
+        "life": tuple(c.life for c in people),
+        "connect": bare.connect,
+        "script": bare.script,
+        "random_faults": bare.random_faults,
+        "brokers": (bare.cluster, bare.machine),
+        "horizon": (bare.horizon_us, bare.start),
+    }
+    return {name: _digest(value) for name, value in parts.items()}
+
+
+def parts_changed(old: VariantBaseline, new: VariantBaseline) -> list[str]:
+    """Which parts of the story changed; empty where a file does not say."""
+    if old.parts is None or new.parts is None:
+        return []
+    return [name for name in new.parts if old.parts.get(name) != new.parts[name]]
+
+
+def _bare(scenario: Scenario) -> Scenario:
+    """What happens to the group, and nothing else."""
     groups = tuple(
         replace(
             g,
@@ -113,7 +156,7 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
         )
         for g in scenario.groups
     )
-    bare = replace(
+    return replace(
         scenario,
         title="",
         description="",
@@ -132,11 +175,6 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
         cluster=replace(scenario.cluster, config=type(scenario.cluster.config)()),
         script=tuple(replace(a, line=0) for a in scenario.script),
     )
-    config = (
-        scenario.cluster.config,
-        [(c.name, c.config) for g in scenario.groups for c in g.consumers],
-    )
-    return _digest(bare), _digest(config)
 
 
 def _digest(value: object) -> str:
@@ -203,7 +241,7 @@ def _changes(file: str, variant: str, old: VariantBaseline, new: VariantBaseline
             found.append(Change(file, variant, key, was, now, "new" if was is None else "gone"))
         elif was != now:
             kind, share = _weighed(metric_of(key), was, now)
-            if kind == "regressed" and share < NOISE:
+            if kind != "changed" and abs(share) < NOISE:
                 continue
             found.append(Change(file, variant, key, was, now, kind, share))
     told = next((key for key in _TOLD_BY_PHASE if any(c.metric == key for c in found)), "")

@@ -263,6 +263,7 @@ def _figures(case: _Case) -> dict[str, VariantBaseline]:
             tally.phases,
             tally.values,
             tally.still_open,
+            tally.parts,
         )
     return found
 

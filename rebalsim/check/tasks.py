@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.analysis.analysis import Analysis
-from rebalsim.analysis.baseline import digests_of, settings_of
+from rebalsim.analysis.baseline import digests_of, parts_of, settings_of
 from rebalsim.analysis.judge import BASELINE, measure_budget
 from rebalsim.check.one_story import Key, Question, StoryJudge
 from rebalsim.domain.budget import Budget
@@ -44,6 +44,7 @@ class Tally:
     story: str = ""
     config: str = ""
     values: dict[str, str] = field(default_factory=dict)  # the settings behind `config`
+    parts: dict[str, str] = field(default_factory=dict)  # digests of the parts of `story`
     metrics: dict[str, float] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
     still_open: tuple[str, ...] = ()  # headlines that some seed has not decided
@@ -51,6 +52,7 @@ class Tally:
     def add(self, other: Tally) -> None:
         """Another part of the same variant's seeds."""
         self.story, self.config, self.values = other.story, other.config, other.values
+        self.parts = other.parts
         for mine, theirs in ((self.metrics, other.metrics), (self.phases, other.phases)):
             for name, value in theirs.items():
                 mine[name] = worse(name, mine.get(name, value), value)
@@ -104,7 +106,9 @@ def play(task: Task) -> Played:
                 values = settings_of(scenario)
                 still_open = tuple(name for name in metrics if _is_open(analysis, name))
                 digests = digests_of(scenario)
-                played.tally.add(Tally(*digests, values, metrics, phases, still_open))
+                played.tally.add(
+                    Tally(*digests, values, parts_of(scenario), metrics, phases, still_open)
+                )
     except RebalsimError as e:
         played.bug = f"{task.variant}, seed {seed}: {e}"
     except Exception as e:

@@ -31,6 +31,7 @@ def render(baseline: Baseline) -> str:
                 "runs": one.runs,
                 "story": one.story,
                 "settings": one.config,
+                **({} if one.parts is None else {"parts": dict(sorted(one.parts.items()))}),
                 **({} if one.values is None else {"values": dict(sorted(one.values.items()))}),
                 "metrics": {
                     key: _written(metric_of(key), value)
@@ -105,11 +106,22 @@ def _variant(value: Any, is_older: bool) -> VariantBaseline:
     metrics = {str(key): _read(v) for key, v in _mapping(one["metrics"]).items()}
     phases = {str(key): _read(v) for key, v in _mapping(one["partition_seconds_by_phase"]).items()}
     story, settings = ("", "") if is_older else (str(one["story"]), str(one["settings"]))
-    values = one.get("values")
-    known = None if values is None else {str(k): str(v)[:200] for k, v in _mapping(values).items()}
+    known, parts = _texts(one.get("values")), _texts(one.get("parts"))
     return VariantBaseline(
-        _count(one["seed"]), _count(one["runs"]), story, settings, metrics, phases, known
+        _count(one["seed"]),
+        _count(one["runs"]),
+        story,
+        settings,
+        metrics,
+        phases,
+        known,
+        parts=None if is_older else parts,
     )
+
+
+def _texts(value: Any) -> dict[str, str] | None:
+    """What an older file does not say is not known."""
+    return None if value is None else {str(k): str(v)[:200] for k, v in _mapping(value).items()}
 
 
 _LARGEST = 1 << 62

@@ -12,6 +12,7 @@ from rebalsim.analysis.baseline import (
     Change,
     VariantBaseline,
     metric_of,
+    parts_changed,
     settings_changed,
 )
 from rebalsim.domain.metrics import METRICS
@@ -168,7 +169,9 @@ def what_changed(
     if not old.story:
         said.append("rebalsim or the story changed: the baseline's form is older and tells neither")
     elif old.story != new.story:
-        said.append("the story changed (topics, members, handlers or script)")
+        parts = parts_changed(old, new)
+        which = listed(parts, 9) if parts else "topics, members, handlers or script"
+        said.append(f"the story changed ({which})")
     if old.config and old.config != new.config:
         said.append(_settings_told(settings_changed(old, new), line_of))
     if (old.seed, old.runs) != (new.seed, new.runs):

@@ -173,3 +173,20 @@ class CheckReport:
         if self.problems:
             found.append(Ending.INVALID)
         return max(found, key=list(Ending).index, default=Ending.PASS)
+
+    @property
+    def heading(self) -> str:
+        """What the whole came to, in a few words."""
+        is_only_worse = self.ending is Ending.FAIL and not any(
+            story.ending is Ending.FAIL for story in self.stories
+        )
+        return "Worse than the baseline allows" if is_only_worse else _HEADINGS[self.ending]
+
+
+_HEADINGS = {
+    Ending.PASS: "Every budget is kept",
+    Ending.INCONCLUSIVE: "Undecided",
+    Ending.FAIL: "A budget is broken",
+    Ending.INVALID: "Something is wrong with a scenario",
+    Ending.BUG: "rebalsim contradicts itself",
+}

@@ -5,7 +5,7 @@ budgets comes first and the whole is bounded.
 from __future__ import annotations
 
 from rebalsim.domain.budget import Level
-from rebalsim.domain.verdict import Ending, Outcome
+from rebalsim.domain.verdict import Outcome
 from rebalsim.reports.baseline_told import summary_of, tell_change, undecided_said
 from rebalsim.reports.check_report import Checked, CheckReport
 from rebalsim.reports.check_to_terminal import summary_text
@@ -14,13 +14,6 @@ from rebalsim.reports.to_markdown import code_cell, escape
 from rebalsim.reports.verdict_told import say_against, say_headroom
 
 MOST_BYTES = 1_000_000  # GitHub drops a job summary above 1 MiB
-_TITLES = {
-    Ending.PASS: "Every budget is kept",
-    Ending.INCONCLUSIVE: "Undecided",
-    Ending.FAIL: "A budget is broken",
-    Ending.INVALID: "Something is wrong with a scenario",
-    Ending.BUG: "rebalsim contradicts itself",
-}
 
 
 def render(report: CheckReport, most_bytes: int = MOST_BYTES) -> str:
@@ -40,7 +33,7 @@ def render(report: CheckReport, most_bytes: int = MOST_BYTES) -> str:
 
 
 def _lines(report: CheckReport, with_kept: bool) -> list[str]:
-    lines = [f"### {_TITLES[report.ending]}", "", escape(summary_text(report)), ""]
+    lines = [f"### {report.heading}", "", escape(summary_text(report)), ""]
     found = [c for c in report.checked if with_kept or c.outcome is not Outcome.PASS]
     if found:
         lines += [
