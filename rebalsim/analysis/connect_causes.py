@@ -90,8 +90,10 @@ class ClusterCauses:
             groups = frozenset(self.index.group_of[w] for w in self.workers)
             self._delays = delays_of(self.index, groups)
         windows = self._delays.get(self.index.group_of.get(worker, ""), [])
-        ended = [began for began, end, _ in windows if 0 <= at_us - end <= SOON_US]
-        return ended[-1] if ended else -1
+        place = bisect_right(windows, at_us, key=lambda window: window[1])
+        if not place or at_us - windows[place - 1][1] > SOON_US:
+            return -1
+        return windows[place - 1][0]
 
     def behind(self, kind: CauseKind, consumer: str, at_us: int) -> Told:
         """This cause of a cluster's round, or the cause of the earlier round that made it necessary."""

@@ -108,13 +108,24 @@ class ClassicWalk:
                 )
             )
         self._mark(p.started_us, p.start_event)
-        for at, number, r in self._changes():
+        changes = self._changes()
+        turns = {at for at, _, r in changes if r is not None}
+        stood = self._stand()
+        for at, number, r in changes:
             if r is not None:
                 self._group_changed(at, r)
             else:
                 self._happened(number)
-            self._mark(max(at, p.started_us), number)
+            before, stood = stood, self._stand()
+            # what changes nothing of the holder can end a phase only where the group's own time
+            # does: as a round turns, or while it has no members
+            if stood != before or at in turns or self.mode == "left":
+                self._mark(max(at, p.started_us), number)
         return self.cuts
+
+    def _stand(self) -> tuple[object, ...]:
+        """All that a phase hangs on but the instant and the round."""
+        return self.holder, self.mode, self.is_handover, self.is_torn, self.has_left
 
     # ---------------------------------------------------------------------- what happens in between
 
