@@ -80,6 +80,7 @@ class Waiting(Playing):
             not config.client_rack
             and config.fetch_max_wait_us >= LEAST_WAIT_US
             and machine.async_turn_us + SPIN_US < self._timeout_us
+            and 2 * self._timeout_us <= config.max_poll_interval_us  # so that no wait is cut short
             and max(self._brokers) + RECORDS < APP
         )
 

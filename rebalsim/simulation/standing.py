@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.messages import HeartbeatRequest, OffsetCommitRequest
@@ -209,100 +209,130 @@ def _is_reached(consumer: Inside) -> bool:
 
 
 def _of(consumer: Inside) -> Standing | None:
-    feed, world, config = consumer.feed, consumer.world, consumer.config
-    handler, now = consumer.spec.handler, consumer.engine.now
-    beats, commits, timers = consumer.heartbeat, consumer.commits, consumer.heartbeat.timers
-    link = consumer.coordinator_link
-    assert link is not None
-    latency = link.fixed_us + link.extra_us
-    late = beats.late_us
-    if (
-        handler.poll_timeout_us <= 0
-        or config.fetch_min_bytes > 1
-        or (feed.is_suspended and feed.shares)
-    ):
+    feed, config, handler = consumer.feed, consumer.config, consumer.spec.handler
+    if handler.poll_timeout_us <= 0 or config.fetch_min_bytes > 1:
         return None
-    is_awaited = False
-    beat_us, commit_us = NEVER, commits.due_us + commits.late_us if commits.is_auto else NEVER
-    joins = bool(consumer.calls)  # then it neither beats nor commits, but poll() looks whether to
-    if joins:
-        until, looks_us = NEVER, commit_us if commit_us > now else NEVER
-        commit_us = NEVER
-    else:
-        beat_us = timers.due_us + late
-        if min(beat_us, commit_us) <= now or commits.waiting or commits.under_way:
-            return None
-        until = looks_us = NEVER
-        if not _is_heard(consumer):
-            is_awaited = _is_awaited(consumer)
-            until = min(beat_us, commit_us) - 1
-            beat_us = commit_us = NEVER
-    fetches: list[Waiting] = []
-    for broker, fetch in feed.flying.items():
-        data = consumer.link(broker)
+    if feed.is_suspended and feed.shares:
+        return None
+    clocks = _clocks_of(consumer)
+    fetches = _parked(consumer) if clocks is not None else None
+    read = _what_is_read(consumer, fetches) if fetches is not None else None
+    if clocks is None or fetches is None or read is None:
+        return None
+    commits, timers = consumer.commits, consumer.heartbeat.timers
+    kinds = [kind for kind in read.kinds if kind.next_us < NEVER]
+    is_even = _is_even(consumer, clocks, fetches, read, kinds)
+    latency = _latency_us(consumer.coordinator_link)
+    return Standing(
+        now_us=consumer.engine.now,
+        fetches=fetches,
+        brokers=read.brokers,
+        flow=kinds[0].flow if kinds else None,
+        is_mixed=len(kinds) > 1 or (bool(kinds) and not feed.costs_alike),
+        is_even=is_even,
+        commits_each=is_even and _commits_each(consumer),
+        commit_us=commits.takes_always_us() if is_even and commits.is_awaited else 0,
+        next_us=min([kind.next_us for kind in kinds], default=NEVER),
+        per_record_us=feed.per_record_us,
+        per_batch_us=feed.per_batch_us,
+        max_wait_us=config.fetch_max_wait_us,
+        max_records=config.max_poll_records,
+        service_us=consumer.world.machine.service_us,
+        poll_began_us=consumer.deadline_us - handler.poll_timeout_us,
+        poll_timeout_us=handler.poll_timeout_us,
+        backoff_us=NEVER if clocks.joins else config.retry_backoff_us,
+        is_idle=not feed.shares,
+        is_threaded=consumer.spec.habits.runs_itself,
+        until_us=clocks.until_us,
+        is_awaited=clocks.is_awaited,
+        looks_us=clocks.looks_us,
+        beat_due_us=timers.due_us if clocks.beats else NEVER,
+        beat_late_us=consumer.heartbeat.late_us,
+        interval_us=timers.interval_us,
+        looked_us=timers.looked_us,
+        tick_us=NEVER if clocks.joins else timers.tick_us,
+        heard_us=timers.heard_us,
+        polled_us=timers.polled_us,
+        commit_due_us=commits.due_us if clocks.commits else NEVER,
+        commit_late_us=commits.late_us,
+        commit_interval_us=commits.interval_us,
+        has_offsets=bool(feed.shares),
+        latency_us=latency,
+        first_rank=consumer.rank,
+        answered_us=lambda at: consumer.host.leaves_us(at + latency) + latency,
+    )
+
+
+class _Clocks(NamedTuple):
+    """What a client does by itself while it is quiet, and until when that is."""
+
+    joins: bool = False  # it waits to join, and neither beats nor commits
+    beats: bool = False
+    commits: bool = False
+    looks_us: int = NEVER
+    until_us: int = NEVER
+    is_awaited: bool = False
+
+
+_JOINS = _Clocks(joins=True)
+
+
+def _clocks_of(consumer: Inside) -> _Clocks | None:
+    """None where something of that is due or under way already."""
+    commits, now = consumer.commits, consumer.engine.now
+    commit_us = commits.due_us + commits.late_us if commits.is_auto else NEVER
+    if consumer.calls:  # poll() looks whether to commit
+        return _JOINS if commit_us <= now else _Clocks(joins=True, looks_us=commit_us)
+    own_us = min(consumer.heartbeat.timers.due_us + consumer.heartbeat.late_us, commit_us)
+    if own_us <= now or commits.waiting or commits.under_way:
+        return None
+    if _is_heard(consumer):
+        return _Clocks(beats=True, commits=commit_us < NEVER)
+    return _Clocks(until_us=own_us - 1, is_awaited=_is_awaited(consumer))
+
+
+def _parked(consumer: Inside) -> list[Waiting] | None:
+    """Its Fetches, if all wait at their brokers and their answers come in a known time."""
+    now, found = consumer.engine.now, []
+    for broker, fetch in consumer.feed.flying.items():
+        link = consumer.link(broker)
         if (
             fetch.is_answered
             or fetch.is_void
             or fetch.elsewhere
             or fetch.firsts != [share for share, _ in fetch.asked if share.is_new]
             or not max(now, fetch.arrives_us) < fetch.leaves_us
-            or data.fixed_us < 0
-            or not data.is_clear
+            or link.fixed_us < 0
+            or not link.is_clear
         ):
             return None
-        fetches.append(Waiting(broker, fetch.arrives_us, 0, data.fixed_us + data.extra_us))
-    read = _what_is_read(consumer, fetches)
-    if read is None:
-        return None
-    kinds = [kind for kind in read.kinds if kind.next_us < NEVER]
-    flow = kinds[0].flow if kinds else None
-    is_even = (
+        found.append(Waiting(broker, fetch.arrives_us, 0, _latency_us(link)))
+    return found
+
+
+def _latency_us(link: Any) -> int:
+    return int(link.fixed_us + link.extra_us)
+
+
+def _commits_each(consumer: Inside) -> bool:
+    return consumer.spec.handler.commit not in ("auto", "none")
+
+
+def _is_even(
+    consumer: Inside, clocks: _Clocks, fetches: list[Waiting], read: _Read, kinds: list[_Kind]
+) -> bool:
+    """Does every batch cost what its number of records says, and do all come by one flow?"""
+    handler, commits = consumer.spec.handler, consumer.commits
+    takes_as_long = not clocks.joins and commits.takes_always_us() >= 0
+    return bool(
         len(kinds) == 1
         and read.comes_at_once
         and all(fetch.partitions for fetch in fetches)
         and handler.per_record.is_constant
         and handler.per_batch.is_constant
         and consumer.slowness == 1.0
-        and (handler.commit in ("auto", "none") or (not joins and commits.takes_always_us() >= 0))
-        and bool(flow is not None and flow.is_even_after(now))
-    )
-    return Standing(
-        now,
-        fetches,
-        read.brokers,
-        flow,
-        len(kinds) > 1 or (bool(kinds) and not feed.costs_alike),
-        is_even,
-        is_even and handler.commit not in ("auto", "none"),
-        commits.takes_always_us() if is_even and commits.is_awaited else 0,
-        min([kind.next_us for kind in kinds], default=NEVER),
-        feed.per_record_us,
-        feed.per_batch_us,
-        config.fetch_max_wait_us,
-        config.max_poll_records,
-        world.machine.service_us,
-        consumer.deadline_us - handler.poll_timeout_us,
-        handler.poll_timeout_us,
-        NEVER if joins else config.retry_backoff_us,
-        not feed.shares,
-        consumer.spec.habits.runs_itself,
-        until,
-        is_awaited,
-        looks_us,
-        timers.due_us if beat_us < NEVER else NEVER,
-        late,
-        timers.interval_us,
-        timers.looked_us,
-        NEVER if joins else timers.tick_us,
-        timers.heard_us,
-        timers.polled_us,
-        commits.due_us if commit_us < NEVER else NEVER,
-        commits.late_us,
-        commits.interval_us,
-        bool(feed.shares),
-        latency,
-        consumer.rank,
-        lambda at: consumer.host.leaves_us(at + latency) + latency,
+        and (not _commits_each(consumer) or takes_as_long)
+        and kinds[0].flow.is_even_after(consumer.engine.now)
     )
 
 
