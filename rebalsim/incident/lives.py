@@ -116,7 +116,8 @@ def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
 
 def _taken_in(life: Life, rounds: Sequence[Round]) -> int:
     """When it asked to be let in: what its coordinator says of the rebalance that this began goes
-    before its own log, whose requests may have waited for a busy machine.
+    before its own log, whose requests may have waited for a busy machine; under the consumer protocol,
+    whose coordinator answers at once, what it was answered goes before when it began to ask.
     """
     until = min(life.end_us, life.joins_us + SLOW_JOIN_US)
     begun = (
@@ -127,7 +128,13 @@ def _taken_in(life: Life, rounds: Sequence[Round]) -> int:
         and not r.is_guessed
         and life.began(r)
     )
-    return next(begun, life.joins_us)
+    return next(begun, max(life.joins_us, _answered_us(life) - TAKEN_IN_US))
+
+
+def _answered_us(life: Life) -> int:
+    """When a client of the consumer protocol was answered that it is in; −1 where no line says so."""
+    states = (f for f in _facts(life) if f.what == FactKind.STATE)
+    return next((f.at_us for f in states if f.why.startswith("JOINING>")), -1)
 
 
 def _left_us(life: Life, rounds: Sequence[Round]) -> int:
