@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.logs.adoption import stem_of
@@ -65,9 +65,13 @@ def lives_of(story: GroupStory) -> list[Life]:
     begins = [r.begin_us for r in story.rounds]
     barriers = {r.generation: r.joined_us for r in story.rounds if r.joined_us >= 0}
     failed = {f.member for f in story.coordinator if f.what == FactKind.FAILED}
+    added: dict[str, int] = {}
+    for f in story.coordinator:
+        if f.what == FactKind.ADDED and f.member:
+            added.setdefault(f.member, f.at_us)
     for voice in story.voices:
         deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == StopKind.KILLED]
-        mine = _lives(voice, deaths)
+        mine = _lives(voice, deaths, added)
         if mine and mine[-1].end_us == NEVER:
             mine[-1].end_us = _left_us(mine[-1], story.rounds)
         for number, life in enumerate(mine, 1):
@@ -82,7 +86,10 @@ def lives_of(story: GroupStory) -> list[Life]:
     return sorted(found, key=lambda x: x.begin_us)
 
 
-def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
+def _lives(voice: Voice, deaths: Sequence[int], added: Mapping[str, int]) -> list[Life]:
+    """`added`: when the coordinator took each member in, which is when the first life of one began whose
+    log lacks its beginning.
+    """
     found: list[Life] = []
     is_open = is_in = has_expired = False
     left_us = NEVER
@@ -96,9 +103,11 @@ def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
         if f.what in (FactKind.POLL_EXPIRED, FactKind.STARTED, FactKind.JOINED):
             has_expired = f.what == FactKind.POLL_EXPIRED
         if f.what in (FactKind.ASKING, FactKind.STATE, FactKind.EPOCH) and not is_open:
-            if f.what == FactKind.STATE and not f.why.endswith(">JOINING"):
+            since = _since(f, voice, added) if not found else f.at_us
+            is_in_already = since < f.at_us
+            if f.what == FactKind.STATE and not (is_in_already or f.why.endswith(">JOINING")):
                 continue
-            found.append(Life("", voice, f.at_us, joins_us=f.at_us))
+            found.append(Life("", voice, since, joins_us=since))
             is_open, is_in, left_us = True, False, NEVER
         elif f.what == FactKind.ASKING and not is_in:
             found[-1].joins_us = f.at_us  # again, with the member id that it was given
@@ -112,6 +121,12 @@ def _lives(voice: Voice, deaths: Sequence[int]) -> list[Life]:
         if is_open and f.member and not found[-1].member and f.what != FactKind.PLANNED:
             found[-1].member = f.member
     return found
+
+
+def _since(first: Fact, voice: Voice, added: Mapping[str, int]) -> int:
+    """When the life began of which this is the first that its log tells."""
+    taken_in = added.get(first.member or voice.id_at(first.at_us), first.at_us)
+    return taken_in if taken_in < first.at_us - MUCH_US else first.at_us
 
 
 def _taken_in(life: Life, rounds: Sequence[Round]) -> int:

@@ -65,7 +65,9 @@ def hold(written: Written, pauses: Sequence[Pause]) -> Held:
         for p in told
     ]
     held = Held(analysis=analysis)
-    judged = [p for p in pauses if p.end_us >= 0 and p.end_us - p.start_us >= LEAST_US]
+    # where nobody whose log is at hand took a partition up, no log tells until when it stood still
+    known = [p for p in pauses if p.end_us >= 0 and p.to is not None]
+    judged = [p for p in known if p.end_us - p.start_us >= LEAST_US]
     for pause in sorted(judged, key=lambda p: p.start_us - p.end_us):
         held.observed += 1
         best = _best(pause, played)
