@@ -190,6 +190,7 @@
     return found;
   }
   const unitOf = (metric, most) => (D.units[metric] === "money" ? 1 / 730 : D.units[metric] === "duration" ? (most > 3e8 ? 6e7 : most > 2e6 ? 1e6 : 1e3) : D.units[metric] === "partition-time" ? 1e6 : 1);
+  const widthBeside = (other) => (byId(other) ? 540 : 1060);  // a picture that has a row to itself fills it
   function plot(W, H, xs, ys, xsay, ysay, xtitle, ytitle, xtimes = 1, ytimes = 1) {
     const pad = { l: 74, r: 14, t: 26, b: 42 };
     const lim = (v) => { const a = Math.min(...v), b = Math.max(...v); return a === b ? [a * 0.9 - 1e-9, b * 1.1 + 1e-9] : [a - (b - a) * 0.04, b + (b - a) * 0.04]; };
@@ -210,7 +211,7 @@
     const [mx, my] = D.objectiveMetrics;
     const list = points.filter((p) => p.w !== "error" && p.o[0] !== null && p.o[1] !== null);
     if (!list.length) { box.append(make("p", { class: "dim" }, "No point has a result.")); return; }
-    const g = plot(540, 330, list.map((p) => p.o[0]), list.map((p) => p.o[1]), (v) => say(mx, v), (v) => say(my, Math.max(0, v)), title(mx), D.objectives[1].replace(my, title(my)),
+    const g = plot(widthBeside("curves"), 330, list.map((p) => p.o[0]), list.map((p) => p.o[1]), (v) => say(mx, v), (v) => say(my, Math.max(0, v)), title(mx), D.objectives[1].replace(my, title(my)),
       unitOf(mx, Math.max(...list.map((p) => p.o[0]))), unitOf(my, Math.max(...list.map((p) => p.o[1]))));
     const front = list.filter((p) => p.f).sort((a, b) => a.o[0] - b.o[0]);
     g.svg.append(draw("polyline", { class: "front", points: front.map((p) => `${g.X(p.o[0])},${g.Y(p.o[1])}`).join(" ") }));
@@ -236,7 +237,7 @@
       clear(byId("curves-table")); return;
     }
     const all = lines.flatMap((l) => l[1]);
-    const g = plot(540, 300, [0, 100], [0, ...all], (v) => `${Math.round(v)} %`, (v) => say(D.main, Math.max(0, v)), "share of the seeds that are no worse", title(D.main), 1, unitOf(D.main, Math.max(...all)));
+    const g = plot(widthBeside("pareto"), 300, [0, 100], [0, ...all], (v) => `${Math.round(v)} %`, (v) => say(D.main, Math.max(0, v)), "share of the seeds that are no worse", title(D.main), 1, unitOf(D.main, Math.max(...all)));
     lines.forEach(([name, values, v], i) => {
       const color = css(COLORS[v % COLORS.length]);
       const line = draw("polyline", { class: "curve" + ["", " second", " third"][i % 3], points: values.map((y, k) => `${g.X((k * 100) / (values.length - 1))},${g.Y(y)}`).join(" ") });

@@ -17,11 +17,14 @@ from typing import Any
 from rebalsim.domain.answer import Answer, Bar, PointSaid
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
+from rebalsim.domain.verdict import Outcome
 from rebalsim.outside.text import inert_data
 from rebalsim.reports import figures
 from rebalsim.reports.page_tables import text as text_of
-from rebalsim.reports.sweep_words import verdict_sentence
+from rebalsim.reports.sweep_words import cheaper_said, next_said, say_settings, verdict_sentence
+from rebalsim.words.lists import listed
 
+MOST_BUDGETS = 3  # that are named of a point that breaks them
 _ALSO = (
     "rebalances",
     "partition_seconds",
@@ -58,7 +61,7 @@ def render(answer: Answer) -> str:
         f"{text_of(answer.version)}"
         f"{'' if answer.is_all_shown else ' · of so many points this page shows the best, the front, and the plane through the best one'}</p></header>\n"
         "<main><section><h2>Meeting all budgets, by "
-        f'{text_of(", then ".join(answer.objectives))}</h2><div id="best"></div></section>\n'
+        f'{text_of(", then ".join(answer.objectives))}</h2><div id="best"></div>{_next_cheaper(answer)}</section>\n'
         "<section><h2>The point you chose</h2><div "
         f'id="chosen"></div></section>\n{heat}\n{pair}\n{_moves(answer)}</main>\n'
         "<noscript><p>This page draws with a script of its own. Without it, see the tables in "
@@ -83,6 +86,19 @@ def _panels(answer: Answer) -> str:
     found = [_panel("pareto", "What can be had for what")] if len(answer.objectives) > 1 else []
     found += [_panel("curves", "Over the seeds")] if answer.seeds >= 3 else []
     return f'<div class="two">{"".join(found)}</div>' if len(found) > 1 else "".join(found)
+
+
+def _next_cheaper(answer: Answer) -> str:
+    """What the next better point of the same variant breaks, as on a terminal."""
+    point = answer.next_cheaper
+    if point is None or not answer.best:
+        return ""
+    missed = [b.budget for b in answer.next_cheaper_budgets if b.verdict == Outcome.FAIL]
+    said = (
+        f"{next_said(answer)} ({cheaper_said(answer, point)}), {say_settings(point)}, breaks "
+        f"{listed(missed, MOST_BUDGETS)}."
+    )
+    return f'<p class="dim">{text_of(said)}</p>' if missed else ""
 
 
 def _moves(answer: Answer) -> str:

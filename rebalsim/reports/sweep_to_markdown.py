@@ -15,6 +15,7 @@ from rebalsim.reports.sweep_words import (
     falls_behind,
     is_undecided,
     main_title,
+    next_said,
     replay_command,
     say_metric,
     say_objective,
@@ -91,7 +92,7 @@ def _points(answer: Answer) -> list[str]:
 
 def _next_cheaper(answer: Answer, point: PointSaid) -> list[str]:
     settings, saved = cell(say_settings(point)), cell(cheaper_said(answer, point))
-    lines = ["", f"The next cheaper one ({settings}; {saved}) breaks:", ""]
+    lines = ["", f"{next_said(answer)} ({settings}; {saved}) breaks:", ""]
     lines += [
         f"- ? {cell(b.budget)}: undecided at the horizon"
         if b.verdict == Outcome.INCONCLUSIVE

@@ -20,6 +20,7 @@ from rebalsim.reports.sweep_words import (
     is_undecided,
     main_title,
     main_value,
+    next_said,
     replay_command,
     say_busy,
     say_kafka_settings,
@@ -133,7 +134,7 @@ def _next_cheaper(answer: Answer, say: object) -> None:
         return
     say(
         Text(
-            f"The next cheaper one ({cheaper_said(answer, point)}) breaks",
+            f"{next_said(answer)} ({cheaper_said(answer, point)}) breaks",
             style="bold",
         )
     )

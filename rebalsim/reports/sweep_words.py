@@ -49,6 +49,12 @@ def say_money(answer: Answer, per_hour: float | None) -> str:
     return "–" if per_hour is None else f"{per_hour * HOURS_A_MONTH:,.0f} {answer.currency}"
 
 
+def next_said(answer: Answer) -> str:
+    """What the first point is held against: cheaper where money or members are what shall be small."""
+    name = answer.objectives[0].split()[-1]
+    return f"The next {'cheaper' if name in ('cost', 'members') else 'better'} one"
+
+
 def cheaper_said(answer: Answer, point: PointSaid) -> str:
     """What a cheaper point saves: `members 67 instead of 72, 5,869 EUR instead of 6,307 EUR a
     month`.

@@ -500,3 +500,9 @@ def test_a_page_has_no_panel_without_content_and_the_cheaper_one_is_held_against
     page = render_html(bare)
     assert not any(f'id="{name}"' in page for name in ("pareto", "curves", "tornado"))
     assert "The next cheaper one (73 EUR instead of 219 EUR a month) breaks" in terminal(80)
+    assert "The next cheaper one (73 EUR instead of 219 EUR a month), " in whole
+
+
+def test_what_is_not_paid_for_is_better_and_not_cheaper() -> None:
+    page = render_html(replace(answer(), objectives=("longest_pause", "cost")))
+    assert "The next better one (longest_pause " in page and "cheaper" not in page
