@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rebalsim.cli.advising import advisor_for, with_remedies
+from rebalsim.cli.exits import BROKEN
 from rebalsim.cli.forms import printed_form
 from rebalsim.cli.judging import conclude, judge_for
 from rebalsim.cli.options import (
@@ -30,6 +31,7 @@ from rebalsim.cli.progress import forewarn, progress
 from rebalsim.cli.report_options import emit, form_options, view_from, view_options
 from rebalsim.domain.collector import seldom_collecting
 from rebalsim.reports.forms.form import Subject
+from rebalsim.reports.names import safe
 from rebalsim.words.times import say_duration
 
 if TYPE_CHECKING:
@@ -91,8 +93,8 @@ def command(
     """Play SCENARIO, a file or the name of a stock story, and tell which partitions stood still,
     for how long, and why.
 
-    Every variant of its `replay` is played, eager and cooperative if it names none. A scenario
-    with budgets ends as `rebalsim check` would.
+    Every variant of its `replay` is played, eager and cooperative if it names none (Connect's
+    workers alone: as they are). A scenario with budgets ends as `rebalsim check` would.
 
     It tells one story at length: `check` judges many in a line each, `report` tells what has
     happened already, and `compare` holds two against each other.
@@ -122,8 +124,9 @@ def command(
         emit(replace(report_on(player, played), budgets=budgets), options, view)
     if wire and trace_file is None:
         tell_wire(player, view)
-    if hint := warnings_said(story, scenario, overrides):
-        click.echo(hint, err=True)
+    for hint in (warnings_said(story, scenario, overrides), way_out(player, code)):
+        if hint:
+            click.echo(hint, err=True)
     return code
 
 
@@ -164,12 +167,20 @@ def tell_wire(player: Player, view: View) -> None:
         click.echo(render(trace, view), nl=False, color=view.is_coloured or None)
 
 
+def way_out(player: Player, code: int) -> str:
+    """Where a Connect cluster breaks a budget, the command that looks for a delay that keeps it."""
+    clusters = (player.story.scenario(name).connect for name in player.variants)
+    if code != BROKEN or player.overrides or not any(clusters):
+        return ""
+    again = shlex.join(["rebalsim", "recommend", player.file])
+    return f"what keeps the budgets, such as a delay that fits: {safe(again)}"
+
+
 def warnings_said(story: Story, file: str, overrides: Sequence[str]) -> str:
     """How many warnings lint has on the story, and the command that tells them; nothing where
     there is none.
     """
     from rebalsim.lint.registry import check
-    from rebalsim.reports.names import safe
 
     found = len([p for p in story.problems() if p.is_warning]) + len(check(story))
     if not found:

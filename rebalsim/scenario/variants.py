@@ -106,7 +106,8 @@ def variant_named(name: str, written: Written | None = None, node: Node | None =
 
 def is_played_as_written(story: Written) -> bool:
     """A story that is itself about assignors or protocols (per member, deployed, or the consumer
-    protocol) is not overlaid unasked.
+    protocol) is not overlaid unasked, nor is one of Connect's workers alone: they have no assignors
+    to choose from, and who asks which delay fits asks it of the protocol that is theirs.
     """
     groups = [
         story.get("group"),
@@ -116,7 +117,8 @@ def is_played_as_written(story: Written) -> bool:
     actions = [action for action in story.get("script", ()) if isinstance(action, Written)]
     deeds = [a.get(deed) for a in actions for deed in ("deploy", "join") if deed in a]
     return (
-        any(_group_is_about_protocols(g) for g in groups if isinstance(g, Written))
+        ("connect" in story and "group" not in story and "groups" not in story)
+        or any(_group_is_about_protocols(g) for g in groups if isinstance(g, Written))
         or _deploys_workers(story)
         or any(_is_about_protocols(written) for written in (*templates, *deeds))
     )
@@ -132,11 +134,7 @@ def _group_is_about_protocols(group: Written) -> bool:
 
 
 def _deploys_workers(story: Written) -> bool:
-    """Is it about Connect's protocols? Or of workers alone, and says which protocol they have."""
-    if "connect" in story and "group" not in story and "groups" not in story:
-        config = story.get("connect").get("config")
-        if config is not None and "connect.protocol" in config:
-            return True
+    """Does a deploy of the script change Connect's protocol?"""
     return any(
         isinstance(action, Written)
         and deed in action

@@ -197,3 +197,19 @@ def test_a_seed_by_itself_says_how_much_later_it_plays_the_script() -> None:
         run("scale-out", "--seed", "2").output.split()
     )
     assert "later than written" not in run("scale-out").output
+
+
+def test_a_cluster_that_breaks_a_budget_is_pointed_to_the_command_that_finds_a_delay(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ours.yaml"
+    path.write_text(
+        "connect: {workers: 3, connectors: {jdbc: 9}}\n"
+        "script: [{at: 1m, rolling_bounce: {down: 5s, settle: 20s}}]\n"
+        'budgets: {longest_task_pause: "<= 10ms"}\n',
+        encoding="utf-8",
+    )
+    said = run(str(path), "--advise", "off").stderr.splitlines()[-1]
+    assert said == f"what keeps the budgets, such as a delay that fits: rebalsim recommend {path}"
+    kept = run(str(path), "--advise", "off", "--set", "budgets.longest_task_pause=<= 9m")
+    assert "recommend" not in kept.stderr

@@ -19,16 +19,26 @@ connect:
 """
 
 
-def test_a_cluster_is_played_eager_and_incremental_unless_it_says_which(tmp_path: Path) -> None:
+def test_a_cluster_is_played_with_its_own_protocol_unless_more_are_asked_for(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "story.yaml"
     path.write_text(SIMPLE, encoding="utf-8")
-    story = load_scenario(path)
-    assert story.variants == ("eager", "cooperative")
-    for variant, protocol in (("eager", "eager"), ("cooperative", SESSIONED)):
+    alone = load_scenario(path)
+    assert alone.variants == ("as-written",)
+    path.write_text(SIMPLE + "replay: [eager, cooperative]\n", encoding="utf-8")
+    asked = load_scenario(path)
+    for story, variant, protocol in (
+        (alone, "as-written", SESSIONED),
+        (asked, "eager", "eager"),
+        (asked, "cooperative", SESSIONED),
+    ):
         group = story.scenario(variant).groups[0]
         assert [w.name for w in group.consumers] == ["w0", "w1", "w2"]
         assert all(w.worker and w.worker.connect_protocol == protocol for w in group.consumers)
     assert load_scenario(STORY).variants == ("as-written",)  # it deploys protocols itself
+    path.write_text(SIMPLE + "group: {members: 2, topics: [orders]}\n", encoding="utf-8")
+    assert load_scenario(path).variants == ("eager", "cooperative")  # what the consumers are about
 
 
 def test_layers_of_settings_reach_workers_and_sinks() -> None:
@@ -59,7 +69,7 @@ def test_set_reaches_the_delay_and_a_connectors_tasks(tmp_path: Path) -> None:
             "connect.workers=5",
         ),
     )
-    scenario = story.scenario("cooperative")
+    scenario = story.scenario()
     worker = scenario.groups[0].consumers[0].worker
     assert worker is not None and worker.scheduled_rebalance_max_delay_us == 30_000_000
     assert scenario.connect[0].connectors[0].tasks_max == 9
@@ -78,7 +88,7 @@ def test_exactly_once_support_is_one_of_three_words(tmp_path: Path) -> None:
     said = "  config: {{exactly.once.source.support: {}}}\n"
     for word in ("disabled", "preparing", "enabled"):
         path.write_text(SIMPLE + said.format(word), encoding="utf-8")
-        worker = load_scenario(path).scenario("cooperative").groups[0].consumers[0].worker
+        worker = load_scenario(path).scenario().groups[0].consumers[0].worker
         assert worker is not None and worker.is_exactly_once is (word == "enabled")
     path.write_text(SIMPLE + said.format("sometimes"), encoding="utf-8")
     with pytest.raises(ProblemsError, match="disabled, preparing or enabled"):
