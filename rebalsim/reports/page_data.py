@@ -7,7 +7,7 @@ page/*.js, which gets those of `PACKED` in short.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from rebalsim.analysis import Analysis
@@ -328,15 +328,29 @@ def _lane_lags(a: Analysis, lanes: Sequence[Lane]) -> list[Row]:
 
 
 def thinned(points: Sequence[tuple[int, float]], most: int) -> list[list[int]]:
-    """At most so many points as [at, tenths of a record]: of each stretch the lowest and the
-    highest, so that no peak is lost.
+    """At most so many points as [at, tenths of a record]: of each stretch the first, the lowest, the
+    highest and the last. So no peak is lost, and where nothing was told for long the line runs as it
+    ran, and not down from a peak that was over at once.
     """
     if len(points) > most:
-        stretch = -(-2 * len(points) // most)
-        kept: list[tuple[int, float]] = []
-        for start in range(0, len(points), stretch):
-            part = points[start : start + stretch]
-            low, high = min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])
-            kept += sorted({low: None, high: None})
-        points = kept
+        points = [p for part in _stretches(points, most // 8 - 1) for p in _outline(part)]
     return [[at, round(10 * value) if value < 100 else 10 * round(value)] for at, value in points]
+
+
+def _stretches(
+    points: Sequence[tuple[int, float]], many: int
+) -> Iterator[Sequence[tuple[int, float]]]:
+    """So many of as many points each, parted once more where a long time lies between two."""
+    long, size = (points[-1][0] - points[0][0]) / many, -(-len(points) // many)
+    start = 0
+    for place in range(1, len(points)):
+        if place - start == size or points[place][0] - points[place - 1][0] > long:
+            yield points[start:place]
+            start = place
+    yield points[start:]
+
+
+def _outline(part: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    values = [value for _, value in part]
+    places = {0, values.index(min(values)), values.index(max(values)), len(part) - 1}
+    return [part[place] for place in sorted(places)]

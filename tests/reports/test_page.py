@@ -319,6 +319,15 @@ def test_thinning_keeps_peaks() -> None:
     assert thinned(points[:5], 100) == [[0, 0], [1, 10], [2, 20], [3, 30], [4, 40]]
 
 
+def test_thinning_draws_no_slope_from_a_peak_that_was_over_at_once() -> None:
+    points: list[tuple[int, float]] = [(i * 10, float(i % 2)) for i in range(300)]
+    points += [(10_000, 0.0), (10_010, 90.0), (10_020, 0.0), (900_000, 0.0), (900_010, 2.0)]
+    kept = thinned(points, 100)
+    assert len(kept) <= 100
+    after = next(i for i, (_, v) in enumerate(kept) if v == 900)
+    assert kept[after + 1] == [10_020, 0] and kept[after + 2] == [900_000, 0]
+
+
 def test_the_bytes_are_stable() -> None:
     assert to_html.render(story("scale-out")) == to_html.render(story("scale-out"))
 
