@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 from rebalsim.analysis.analysis import Analysis
+from rebalsim.analysis.committed_streams import committed_by_threads
 from rebalsim.analysis.values import Holding, MemberLife, Span
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.doing import Doing
@@ -27,10 +28,10 @@ NEVER = -1
 
 def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[Partition, int]:
     """Each partition's committed offset; partitions without one are left out. `handled` is how
-    far a partition had been handled by an instant. Of stream threads neither is told.
+    far a partition had been handled by an instant.
     """
     if any(f.group == group and f.is_of_streams for f in a.header.consumers.values()):
-        return {}
+        return committed_by_threads(a, group, at_us, handled)
     members = {m.consumer: m for m in a.members}
     positions: dict[Partition, list[ev.PositionFound]] = {}
     for e in a.trace.events:

@@ -60,7 +60,7 @@ def command(
 
     CURRENT-OFFSET is what had been committed: known where a rebalance began or a new owner,
     reckoned in between (every auto.commit.interval.ms since a consumer's last assignment, while it
-    polls).
+    polls); a Kafka Streams application's commits are told.
 
     FILE is a scenario, a trace, a recording, or a folder of client logs. Hosts are not
     simulated: the consumer's name stands there.

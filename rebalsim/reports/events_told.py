@@ -12,7 +12,12 @@ from rebalsim.domain.ids import Partition
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
-from rebalsim.trace.streams_events import ProcessingHeld, ProcessingWentOn, StoreRestored
+from rebalsim.trace.streams_events import (
+    CommitsMade,
+    ProcessingHeld,
+    ProcessingWentOn,
+    StoreRestored,
+)
 from rebalsim.trace.trace import ConsumerFacts
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration, say_instant
@@ -272,6 +277,11 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.BytesFetched: lambda e: (
         f"{e.bytes:,} bytes of {e.partition} fetched from broker {e.broker}"
         + (", across racks" if e.crosses else "")
+    ),
+    CommitsMade: lambda e: (
+        f"commits every {say_duration(e.every_us)} until {say_instant(e.last_us)}"
+        if e.every_us
+        else "commits"
     ),
     ev.LagMarked: lambda e: f"{e.partition} is {plural(e.records, 'record')} behind",
     ev.MemberAdded: lambda e: f"member of {e.group} ({e.how}): {e.member_id}",

@@ -62,6 +62,18 @@ class StandbyEnded:
 
 
 @dataclass(slots=True)
+class CommitsMade:
+    """A thread committed what its tasks had handled; and where `every_us` is no 0, again so far apart,
+    the last time at `last_us`.
+    """
+
+    at_us: int
+    consumer: str
+    every_us: int
+    last_us: int
+
+
+@dataclass(slots=True)
 class ProcessingHeld:
     """A thread polls on and processes nothing: its group is not ready, or, up to 3.7, not all of its
     own tasks are restored.

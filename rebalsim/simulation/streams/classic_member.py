@@ -387,7 +387,6 @@ class ClassicMember:
             return
         if not self._beats or self._caller.coordinator is None or self._caller.is_cut_off:
             return
-        self._thread.commit_on_interval()
         if self._host.rest(self.member_id, self.rouse):
             self._rest = Beats(self._beat_due, self._every_us)
             self._beat_due = NEVER

@@ -202,6 +202,7 @@ class StreamsWorld:
 
     def set_rate(self, topic: str, per_second: float) -> None:
         """So many records a second arrive at the topic from now on."""
+        self._commit_made_up()
         self.topics.set_rate(topic, per_second, self.port.now)
         self._progresses.follow(self.topology)
         self._plan_anew()
@@ -213,11 +214,19 @@ class StreamsWorld:
                 thread.processing.plan()
         self._progresses.mark_all(self.port.now)
 
+    def _commit_made_up(self) -> None:
+        """What members that rest have committed until now."""
+        for instance in self._instances.values():
+            for thread in instance.threads if instance.is_up else ():
+                if thread.member.rests:
+                    thread.commit_made_up()
+
     def _lag_turned(self, task: TaskId, at_us: int, records: float) -> None:
         self.port.tell(LagTurned(at_us, task, records))
 
     def mark_end(self) -> None:
-        """How far behind every task is when it all ends."""
+        """How far behind every task is when it all ends, and what was committed by then."""
+        self._commit_made_up()
         self._progresses.mark_all(self.port.now)
 
     def set_partitions(self, topic: str, count: int, per_second: float) -> None:

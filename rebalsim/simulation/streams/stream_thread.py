@@ -147,6 +147,7 @@ class StreamThread(HandOver):
     def hang(self, length_us: int, what: str = "stuck") -> None:
         """The handler is stuck: no poll, no progress."""
         self.member.rouse()
+        self.commit_so_far()
         self._halted_us = self._port.now
         self._stuck_until = self._port.now + length_us
         for task in self.tasks.values():
@@ -182,6 +183,7 @@ class StreamThread(HandOver):
 
     def freeze(self) -> None:
         self.member.rouse()
+        self.commit_so_far()
         self._frozen = True
         self._halted_us = self._port.now
         for task in self.tasks.values():
@@ -201,6 +203,7 @@ class StreamThread(HandOver):
     def cut_off(self, from_all: bool) -> None:
         """What it sends is lost; from all brokers nothing comes, either."""
         self.member.rouse()
+        self.commit_so_far()
         if from_all:
             self.updater.cut_off(True)
             for task in self.tasks.values():
@@ -227,10 +230,10 @@ class StreamThread(HandOver):
         """The process is gone from one moment to the next."""
         self.member.vanish()
         self._gone = True
+        self.commit_so_far()
         for task in list(self.tasks.values()):
             if self.settings.exactly_once and task.phase is Phase.RUNNING and task.active:
-                self.instance.progresses.commit(task.task, self._runner, self._last_commit())
-                self.instance.leave_transaction(task.task, self._last_commit())
+                self.instance.leave_transaction(task.task, self._committed_us)
             self._break_off(task, "killed")
         self.updater.stop()
         self.wake()

@@ -301,7 +301,6 @@ class StreamsMember:
             return
         if self._in_flight or self._said != self._reconciled or self._caller.is_cut_off:
             return
-        self._thread.commit_on_interval()
         if self._host.rest(self.member_id, self.rouse):
             self._rest = Beats(self._beat_due, self._interval_us)
             self._beat_due = NEVER

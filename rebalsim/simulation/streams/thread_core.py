@@ -144,6 +144,12 @@ class ThreadCore:
     def _stop(self, task: Task, *, commits: bool) -> None:
         self.instance.progresses.stop(task.task, self._runner, self._port.now, commits=commits)
         self.processing.give_up(task.task)
+        if commits:
+            self._tell_commits(self._port.now, 0, self._port.now)
+
+    def _tell_commits(self, first_us: int, every_us: int, last_us: int) -> None:
+        facts = {"every_us": every_us, "last_us": last_us}
+        self._port.tell(Heard(first_us, self.instance.name, self.number, "CommitsMade", facts))
 
     def _pause(self, until_us: int) -> Steps:
         self._sleeps = True

@@ -82,6 +82,8 @@ class ThreadTasks(ThreadCommits):
             yield from self._pause(self._port.now + SECOND)
         if self.tasks.get(task.task) is not task or task.phase is not Phase.RESTORED:
             return
+        if self.member.rests:
+            self.commit_made_up()  # from now on there is more to commit, and at other times
         task.phase = Phase.RUNNING
         task.checkpoint = task.position
         first_us = self._first_records(fetches) + self._idle(task.task)
