@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.commit_style import AfterError, CommitOnRevoke, CommitStyle
 from rebalsim.domain.connect import WorkerConfig
 from rebalsim.domain.draws import NOTHING, Draw
 from rebalsim.domain.habits import JAVA, Habits
@@ -35,11 +36,9 @@ class Handler:
     per_record: Draw = NOTHING
     per_batch: Draw = NOTHING
     poll_timeout_us: int = 100 * MS
-    commit: str = "auto"  # auto | sync-batch | sync-record | async | none
-    commit_on_revoke: str = "none"  # none | once | per-partition
-    on_error: str = (
-        "retry"  # after an exception from poll, a commit or a listener: retry | close | crash
-    )
+    commit: CommitStyle = CommitStyle.AUTO
+    commit_on_revoke: CommitOnRevoke = CommitOnRevoke.NONE
+    on_error: AfterError = AfterError.RETRY
     error_handler: ErrorHandler | None = None  # of records whose handling throws
     catches_commits: bool = (
         False  # … but it goes on after a commit that was refused, whatever it does else
@@ -47,12 +46,12 @@ class Handler:
 
     def commits_of(self, records: int) -> int:
         """For how many commits it waits in a batch of so many records."""
-        return {"sync-record": records, "sync-batch": 1}.get(self.commit, 0)
+        return {CommitStyle.EACH_RECORD: records, CommitStyle.EACH_BATCH: 1}.get(self.commit, 0)
 
     @property
     def goes_on_after_commits(self) -> bool:
         """Does a commit that throws leave the poll loop as it is?"""
-        return self.on_error == "retry" or self.catches_commits
+        return self.on_error is AfterError.RETRY or self.catches_commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +144,14 @@ class Consumer:
         """
         return bool(
             self.listener != Listener()
-            or self.handler.commit_on_revoke != "none"
+            or self.handler.commit_on_revoke is not CommitOnRevoke.NONE
             or self.state.bytes_per_partition
         )
 
     @property
     def commits_itself(self) -> bool:
         """Does its client commit automatically?"""
-        return self.handler.commit == "auto" and self.config.enable_auto_commit
+        return self.handler.commit is CommitStyle.AUTO and self.config.enable_auto_commit
 
     @property
     def awaits_poll(self) -> bool:

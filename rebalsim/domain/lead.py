@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw, most_of
 from rebalsim.domain.instants import HOUR, MINUTE
 from rebalsim.domain.scenario import Scenario
-
-REPEATING = ("auto", "none", "async")  # commits that no batch waits for
 
 
 def lead_of(story: Scenario) -> int:
@@ -32,8 +31,8 @@ def lead_of(story: Scenario) -> int:
 def _commits_alike(one: Consumer) -> bool:
     """Does it commit at the same places of all rounds, or never?"""
     if one.config.uses_consumer_protocol:
-        return one.handler.commit == "none"
-    return one.handler.commit in REPEATING
+        return one.handler.commit is CommitStyle.NONE
+    return not one.handler.commit.is_awaited
 
 
 def _takes_long(one: Consumer) -> bool:

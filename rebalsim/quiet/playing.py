@@ -53,7 +53,7 @@ class Playing:
     @property
     def commits_each(self) -> bool:
         """Does the application commit with each batch?"""
-        return self.client.spec.handler.commit not in ("auto", "none")
+        return bool(self.client.spec.handler.commit.is_of_the_application)
 
     def begin(self) -> None:
         """From now on the client is left alone."""

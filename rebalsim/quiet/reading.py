@@ -71,7 +71,7 @@ class Reading(Playing):
     def commit_most_us(self) -> int:
         """So long a commit with each batch holds it up at most."""
         client = self.client
-        if client.spec.handler.commit in ("auto", "none"):
+        if not client.spec.handler.commit.is_of_the_application:
             return 0
         cluster, link = client.world.scenario.cluster, client.coordinator_link
         linger = max(0, cluster.config.group_coordinator_append_linger_us)
@@ -115,7 +115,7 @@ class Reading(Playing):
     def _writes_in_order(self) -> bool:
         """Is no commit ever held up by somebody else's?"""
         cluster = self.client.world.scenario.cluster
-        return self.client.spec.handler.commit in ("auto", "none") or bool(
+        return not self.commits_each or bool(
             cluster.log_append.is_constant and cluster.replication.is_constant
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from rebalsim.domain.commit_style import AfterError, CommitOnRevoke, CommitStyle
 from rebalsim.scenario.cluster_language import MICROSECONDS
 from rebalsim.scenario.common_language import DRAW, DURATION_KIND, word_of
 from rebalsim.scenario.document import Mapping, Node, Scalar
@@ -107,19 +108,19 @@ HANDLER = Section(
         ),
         Field(
             "commit",
-            Choice("auto", "sync-batch", "sync-record", "async", "none"),
+            Choice(*CommitStyle),
             "How the application commits. Other than auto switches enable.auto.commit off.",
             target="commit",
         ),
         Field(
             "commit_on_revoke",
-            Choice("none", "once", "per-partition"),
+            Choice(*CommitOnRevoke),
             "Whether the listener commits when partitions are revoked.",
             target="commit_on_revoke",
         ),
         Field(
             "on_error",
-            Choice("retry", "close", "crash"),
+            Choice(*AfterError),
             "What the application does after an exception from poll(), a commit or a listener. "
             "One that no retry"
             " mends (fenced, or refused for its protocols, its subscription or the group's size) "

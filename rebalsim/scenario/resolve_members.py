@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.connect import ConnectCluster
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw
@@ -229,17 +230,19 @@ class MemberResolver(LayerResolver):
         is_auto_set = settings is not None and "enable.auto.commit" in settings.values
         commit = block.get("commit") if block is not None else None
         if commit is None and not config["enable_auto_commit"]:
-            commit = "none"
+            commit = CommitStyle.NONE
             assert settings is not None
             what = "enable.auto.commit is false, and how the application commits then is not said"
             write = "add handler: {commit: sync-batch}, or async, sync-record, none"
             self.out.add(place_in(settings, "enable.auto.commit"), f"{what} — {write}")
-        elif commit == "auto" and not config["enable_auto_commit"] and block is not None:
+        elif commit is CommitStyle.AUTO and not config["enable_auto_commit"] and block is not None:
             what = "commit: auto goes against enable.auto.commit: false"
             self.out.add(block.at["commit"], f"{what} — leave one of the two out")
-        elif commit not in (None, "auto") and not is_auto_set:
+        elif commit not in (None, CommitStyle.AUTO) and not is_auto_set:
             config["enable_auto_commit"] = False
-        return build(Handler, block) if commit != "none" else build(Handler, block, commit="none")
+        if commit is not CommitStyle.NONE:
+            return build(Handler, block)
+        return build(Handler, block, commit=CommitStyle.NONE)
 
     def _subscription(self, written: Written) -> tuple[str, ...]:
         topics = written.get("topics")

@@ -71,10 +71,10 @@ class Choice(Kind):
                 f"{shown(node)} is not known here — "
                 f"{or_nearest(node.text, self.words, 'write ' + self.says)}",
             )
-        return text
+        return self.options[self.options.index(text)]  # which may be a member of an enumeration
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return {"enum": [*self.options, *([None] if "" in self.options else [])]}
+        return {"enum": [*map(str, self.options), *([None] if "" in self.options else [])]}
 
 
 class Flag(Kind):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from rebalsim.domain.commit_style import AfterError
 from rebalsim.protocol.classic_member import ClassicMember, MemberState
 from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
@@ -47,10 +48,10 @@ class Consumer(Handling):
                 try:
                     records = yield from self.poll()
                 except PollFailed as e:
-                    if e.is_fatal or self.spec.handler.on_error == "crash":
+                    if e.is_fatal or self.spec.handler.on_error is AfterError.CRASH:
                         yield from self._fail(e.name)
                         return
-                    if self.spec.handler.on_error == "close":
+                    if self.spec.handler.on_error is AfterError.CLOSE:
                         break
                 if self.must_stop() and not records:
                     break
@@ -60,7 +61,7 @@ class Consumer(Handling):
                     try:
                         yield from self._handle(records)
                     except PollFailed as e:  # its commit
-                        if self.spec.handler.on_error == "crash":
+                        if self.spec.handler.on_error is AfterError.CRASH:
                             yield from self._fail(e.name)
                             return
                         break

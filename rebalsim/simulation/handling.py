@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from rebalsim.domain.commit_style import AfterError, CommitStyle
 from rebalsim.simulation.commits import thrown_by_commit
 from rebalsim.simulation.endpoint import Endpoint
 from rebalsim.simulation.lag import mark
@@ -40,9 +41,9 @@ class Handling(Endpoint):
         if self.feed.failed is not None:
             yield from self._throws()
         commit = self.spec.handler.commit
-        if commit == "async":
+        if commit is CommitStyle.ASYNC:
             self.commits.send_async(self.feed.consumed())
-        elif commit.startswith("sync"):
+        elif commit.is_awaited:
             yield from self._commit_sync()
 
     def _throws(self) -> Generator[Any, Any, None]:
@@ -55,7 +56,7 @@ class Handling(Endpoint):
         errors = handler.error_handler
         if errors is None:
             feed.failed = None
-            if handler.on_error != "retry":
+            if handler.on_error is not AfterError.RETRY:
                 raise PollFailed(THROWN, False)
             return
         count = feed.failures[share.partition, offset] = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rebalsim.domain.commit_style import CommitOnRevoke
 from rebalsim.domain.consumer import Cost
 from rebalsim.domain.ids import Partition
 from rebalsim.simulation.commits import thrown_by_commit
@@ -41,11 +42,11 @@ def call_listener(
     if partitions:
         took = _cost_us(consumer, cost, kind, partitions)
         yield from _pass(consumer, took, sleeps)
-        commit = consumer.spec.handler.commit_on_revoke
-        if kind == "revoked" and commit != "none" and sleeps is not None:
+        commits = consumer.spec.handler.commit_on_revoke
+        if kind == "revoked" and commits is not CommitOnRevoke.NONE and sleeps is not None:
             consumer.commits.send_async(consumer.feed.consumed())
-        elif kind == "revoked" and commit != "none":
-            for _ in range(len(partitions) if commit == "per-partition" else 1):
+        elif kind == "revoked" and commits is not CommitOnRevoke.NONE:
+            for _ in range(len(partitions) if commits is CommitOnRevoke.PER_PARTITION else 1):
                 how = yield from consumer.commits.sync(
                     engine.now + consumer.config.default_api_timeout_us
                 )

@@ -315,7 +315,7 @@ def _latency_us(link: Any) -> int:
 
 
 def _commits_each(consumer: Inside) -> bool:
-    return consumer.spec.handler.commit not in ("auto", "none")
+    return consumer.spec.handler.commit.is_of_the_application
 
 
 def _is_even(

@@ -14,6 +14,7 @@ from rebalsim import __version__
 from rebalsim.assignors.callable import load_callable
 from rebalsim.assignors.registry import ClientAssignor, client_assignor, rebalance_protocol
 from rebalsim.domain.collector import seldom_collecting
+from rebalsim.domain.commit_style import AfterError, CommitStyle
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
@@ -346,9 +347,9 @@ class World:
                 now.max_poll_interval_us,
                 spec.handler.poll_timeout_us,
                 mean_of(spec.handler.per_record),
-                spec.handler.commit == "auto",
+                spec.handler.commit is CommitStyle.AUTO,
                 config.auto_commit_interval_us if is_auto else -1,
-                "" if is_auto else spec.handler.commit.replace("auto", "none"),
+                "" if is_auto else _own_commits(spec.handler.commit),
                 tuple([topic for topic in unborn if spec.subscribes_to(topic)]) if unborn else (),
                 tuple(self.former.get(name, ())),
                 config.max_poll_records,
@@ -613,7 +614,7 @@ class World:
         self.script.changed()
         if (
             consumer.how_ended == "fatal"
-            and consumer.spec.handler.on_error == "crash"
+            and consumer.spec.handler.on_error is AfterError.CRASH
             and consumer.spec.process
         ):
             for other in self.consumers.values():
@@ -710,6 +711,11 @@ def _quiet_room() -> Any:
         return import_module("rebalsim.quiet").Quiet()
     except ImportError:
         return None
+
+
+def _own_commits(style: CommitStyle) -> str:
+    """How an application commits whose client does not: not at all, where that was to do it."""
+    return str(CommitStyle.NONE if style is CommitStyle.AUTO else style)
 
 
 __all__ = ["NEVER", "World", "plainly", "play"]

@@ -13,6 +13,7 @@ from math import sqrt
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.commit_style import AfterError, CommitStyle
 from rebalsim.domain.consumer import Consumer, Cost, Handler, Listener
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
@@ -176,8 +177,8 @@ def _consumer(document: dict[str, Any], name: str, more: dict[str, Any]) -> Cons
     handler = Handler(
         per_record=constantly(float(conf.get("x.record_us", 0))),
         poll_timeout_us=int(conf.get("x.poll_ms", 200)) * MS,
-        commit="auto" if is_auto else "sync-batch",
-        on_error="close",
+        commit=CommitStyle.AUTO if is_auto else CommitStyle.EACH_BATCH,
+        on_error=AfterError.CLOSE,
         catches_commits=True,
     )
     listener = Listener(

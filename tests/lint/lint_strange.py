@@ -10,6 +10,7 @@ from lint_worlds import consumer, topic, world
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.pods import Life
@@ -88,7 +89,7 @@ def strange_world(chance: Random) -> Scenario:
             handler=Handler(
                 draw(),
                 draw(),
-                commit=chance.choice(("auto", "sync-batch", "sync-record", "async", "none")),
+                commit=chance.choice(list(CommitStyle)),
             ),
             listener=Listener(Cost(draw(), draw()), Cost(draw(), draw())),
             life=Life(draw(), draw(), time()),

@@ -14,6 +14,7 @@ from lint_worlds import consumer, every, members, s, topic, world
 from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig
+from rebalsim.domain.commit_style import CommitOnRevoke, CommitStyle
 from rebalsim.domain.connect import ConnectCluster, Connector, WorkerConfig
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Handler, Listener, State
 from rebalsim.domain.draws import NOTHING, Draw
@@ -285,10 +286,13 @@ CASES = [
     # sync-commit-per-record: 2 × 1 ms + 1 ms = 3 ms each
     Case(
         "sync-commit-per-record",
-        world(consumer(handler=handler(0.001, commit="sync-record"))),
+        world(consumer(handler=handler(0.001, commit=CommitStyle.EACH_RECORD))),
         ("3 ms", "1.50 s", "250 records/s"),
     ),
-    Case("sync-commit-per-record", world(consumer(handler=handler(0.001, commit="sync-batch")))),
+    Case(
+        "sync-commit-per-record",
+        world(consumer(handler=handler(0.001, commit=CommitStyle.EACH_BATCH))),
+    ),
     # auto-commit-long-batches: 500 × 15 ms = 7.5 s > 5 s; 15 s are heavy-batch's
     Case(
         "auto-commit-long-batches",
@@ -299,29 +303,39 @@ CASES = [
     Case("auto-commit-long-batches", world(consumer(handler=handler(0.005)))),
     Case(
         "auto-commit-long-batches",
-        world(consumer(handler=handler(0.015, commit="sync-batch"), enable_auto_commit=False)),
+        world(
+            consumer(
+                handler=handler(0.015, commit=CommitStyle.EACH_BATCH), enable_auto_commit=False
+            )
+        ),
     ),
     # async-commit-without-revoke-commit
     Case(
         "async-commit-without-revoke-commit",
-        world(consumer(handler=handler(0.001, commit="async"))),
+        world(consumer(handler=handler(0.001, commit=CommitStyle.ASYNC))),
         ("500", "commit_on_revoke: once"),
     ),
     Case(
         "async-commit-without-revoke-commit",
-        world(consumer(handler=handler(0.001, commit="async", commit_on_revoke="once"))),
+        world(
+            consumer(
+                handler=handler(
+                    0.001, commit=CommitStyle.ASYNC, commit_on_revoke=CommitOnRevoke.ONCE
+                )
+            )
+        ),
     ),
     # nothing-commits
     Case(
         "nothing-commits",
-        world(consumer(handler=handler(0.001, commit="none"), enable_auto_commit=False)),
+        world(consumer(handler=handler(0.001, commit=CommitStyle.NONE), enable_auto_commit=False)),
         ("skips what arrived", "latest"),
     ),
     Case(
         "nothing-commits",
         world(
             consumer(
-                handler=handler(0.001, commit="none"),
+                handler=handler(0.001, commit=CommitStyle.NONE),
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
             )

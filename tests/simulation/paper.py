@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from rebalsim.domain.client import ClientConfig
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.consumer import Handler
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.habits import JAVA
@@ -115,7 +116,9 @@ class PaperConsumer:
         self.engine = Engine()
         self.name, self.group, self.rank, self.life = "c0", "g", 8, 1
         self.config = ClientConfig(**config)
-        handler = Handler(per_record=constantly(1_000), per_batch=constantly(5_000), commit=commit)
+        handler = Handler(
+            per_record=constantly(1_000), per_batch=constantly(5_000), commit=CommitStyle(commit)
+        )
         self.spec: Any = SimpleNamespace(
             handler=handler, habits=JAVA, commits_itself=commit == "auto"
         )

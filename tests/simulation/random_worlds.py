@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.consumer import Consumer, Cost, Handler, Listener
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS, SECOND
@@ -42,7 +43,7 @@ def random_world(seed: int) -> Scenario:
         per_record=constantly(r.choice((0, 0, 0, 500, 4000))),
         per_batch=constantly(r.choice((0, 0, 2000))),
         poll_timeout_us=r.choice((50, 100, 400)) * MS,
-        commit=r.choice(("auto", "auto", "auto", "sync-batch", "async", "none")),
+        commit=CommitStyle(r.choice(("auto", "auto", "auto", "sync-batch", "async", "none"))),
     )
     listener = Listener(
         Cost(constantly(r.choice((0, 0, 90)) * MS)),

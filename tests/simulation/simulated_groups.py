@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rebalsim.domain.client import BrokerConfig, ClientConfig
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.ids import Partition
@@ -27,7 +28,7 @@ from rebalsim.trace.trace import Trace
 
 ZERO_US = 10 * SECOND
 DELAY_US = 3 * SECOND
-IDLE = Handler(poll_timeout_us=100 * MS, commit="none")
+IDLE = Handler(poll_timeout_us=100 * MS, commit=CommitStyle.NONE)
 CONFIG = ClientConfig(
     partition_assignment_strategy=("range",),
     enable_auto_commit=False,

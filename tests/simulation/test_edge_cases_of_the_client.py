@@ -12,6 +12,7 @@ import pytest
 from simulated_groups import IDLE, Told, member, play_group, settled, us
 
 from rebalsim.analysis import analyse
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.consumer import AssignorCost, Consumer, Cost, Listener
 from rebalsim.domain.draws import constantly
 from rebalsim.domain.instants import MS, SECOND
@@ -22,7 +23,7 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.trace import Trace
 
 COOP = {"partition_assignment_strategy": ("cooperative-sticky",)}
-AUTO = replace(IDLE, commit="auto")
+AUTO = replace(IDLE, commit=CommitStyle.AUTO)
 EAGER_TWO = member("M1"), member("M2")
 COOP_TWO = member("M1", **COOP), member("M2", **COOP)
 

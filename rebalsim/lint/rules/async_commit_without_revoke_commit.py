@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.commit_style import CommitOnRevoke, CommitStyle
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import alike, everyone, full_batch, say_names, work_of
 from rebalsim.lint.finding import Finding, Place
@@ -31,7 +32,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
     careless = [
         c
         for c in everyone(scenario)
-        if c.handler.commit == "async" and c.handler.commit_on_revoke == "none"
+        if c.handler.commit is CommitStyle.ASYNC
+        and c.handler.commit_on_revoke is CommitOnRevoke.NONE
     ]
     for _, who in alike(careless, lambda c: (c.config.max_poll_records, work_of(c))):
         records = full_batch(scenario, who[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.commit_style import CommitOnRevoke
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import alike, everyone, say_names
 from rebalsim.lint.finding import Finding, Place
@@ -37,8 +38,8 @@ def find(scenario: Scenario) -> Iterator[Finding]:
         c
         for c in everyone(scenario)
         if not c.config.enable_auto_commit
-        and c.handler.commit in ("auto", "none")
-        and c.handler.commit_on_revoke == "none"
+        and not c.handler.commit.is_of_the_application
+        and c.handler.commit_on_revoke is CommitOnRevoke.NONE
     ]
     for reset, who in alike(silent, lambda c: c.config.auto_offset_reset):
         outcome = {

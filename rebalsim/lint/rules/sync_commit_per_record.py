@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.scenario import Scenario
 from rebalsim.lint.facts import alike, everyone, full_batch, say, say_names, work_of
 from rebalsim.lint.figures import commit_round_trip_us, mean
@@ -31,7 +32,7 @@ RULE = Rule(
 
 
 def find(scenario: Scenario) -> Iterator[Finding]:
-    consumers = [c for c in everyone(scenario) if c.handler.commit == "sync-record"]
+    consumers = [c for c in everyone(scenario) if c.handler.commit is CommitStyle.EACH_RECORD]
     trip = commit_round_trip_us(scenario)
     for (handler, *_), who in alike(
         consumers, lambda c: (c.handler, c.config.max_poll_records, work_of(c))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.told import works
+from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.consumer import Cost, Handler, Listener
@@ -157,7 +158,9 @@ def sink_spec(worker: Any, task: Task, connector: Connector) -> Spec:
             auto_commit_interval_us=flush,
         ),
         topics=tuple(sorted(connector.topics)),
-        handler=Handler(per_record=connector.per_record, poll_timeout_us=flush, commit="auto"),
+        handler=Handler(
+            per_record=connector.per_record, poll_timeout_us=flush, commit=CommitStyle.AUTO
+        ),
         listener=Listener(Cost(connector.close), Cost(connector.open)),
         life=Life(grace_us=FOR_EVER_US),
         starts_at=None,
