@@ -119,6 +119,7 @@ def test_a_search_that_was_cut_short_says_of_which_variants_nothing_is_known() -
         all_tried=[eager, consumer, eager],
         events=800_100,
         is_spent=True,
+        is_settled=False,
     )
     assert "so that no change of consumer was held over all seeds" in _played(found)
     found.choices = []
