@@ -14,7 +14,7 @@ from rebalsim.domain.scenario import everybody_in
 from rebalsim.one_run import run_once
 from rebalsim.scenario.story import Story
 
-EVENTS = 50_000  # a file: linting is quick
+EVENTS = 50_000  # a variant of a file: linting is quick
 _JUDGED = (*HEADLINES_OF_ADVICE, "skipped")
 _OF_BROKERS = ("group.initial.rebalance.delay.ms",)
 

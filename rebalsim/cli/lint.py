@@ -69,7 +69,7 @@ def command(
             tried = _tried(name, problems, overrides, allow_code, advise)
             for problem in problems:
                 click.echo(str(problem))
-                if said := tried.get(problem):
+                for said in tried.get(problem, ()):
                     click.echo(f"  → {said}")
         click.echo(_summary(told), err=True)
     return exits.gravest(codes)
@@ -81,8 +81,10 @@ def _tried(
     overrides: Sequence[str],
     allow_code: bool,
     events: int | None,
-) -> dict[Problem, str]:
-    """What each warning's own advice comes to in this story, where it can be played."""
+) -> dict[Problem, list[str]]:
+    """What each warning's own advice comes to in this story, in each variant that it is for, where it
+    can be played.
+    """
     asked = [p for p in problems if p.fix]
     if not asked or events == 0 or name == "-" or any(not p.is_warning for p in problems):
         return {}
@@ -93,11 +95,12 @@ def _tried(
 
     story = load_story(name, overrides, allow_code)
     limit = EVENTS if events is None else events
-    found = {}
+    found: dict[Problem, list[str]] = {}
     for problem in asked:
-        tried = try_fix(story, problem.fix_variant, problem.fix, Purse(limit // len(asked)))
-        if tried is not None:
-            found[problem] = tell_fix(problem.fix, problem.fix_variant, tried)
+        for variant in problem.fix_variants:
+            tried = try_fix(story, variant, problem.fix, Purse(limit // len(asked)))
+            if tried is not None:
+                found.setdefault(problem, []).append(tell_fix(problem.fix, variant, tried))
     return found
 
 

@@ -36,9 +36,9 @@ class Problem:
     width: int = 1  # how many columns the caret underlines
     rule: str = ""  # the lint rule that found it, if one did
     is_warning: bool = False
-    # what the message says to write, as Kafka's keys and values, and the variant that it is for
+    # what the message says to write, as Kafka's keys and values, and the variants that it is for
     fix: tuple[tuple[str, str], ...] = ()
-    fix_variant: str = ""
+    fix_variants: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """`file:line:column: what is wrong — what to write instead`, and below it the line with

@@ -92,7 +92,7 @@ def check(story: Tellable) -> list[Problem]:
             rule=RULES[order].rule.id,
             is_warning=True,
             fix=fixes[key],
-            fix_variant=where[0],
+            fix_variants=tuple(where),
         )
         problems.append((spot.line, spot.column, order, problem))
     return [problem for *_, problem in sorted(problems, key=lambda p: p[:3])]

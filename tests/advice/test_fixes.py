@@ -38,7 +38,7 @@ def test_what_is_not_tried_has_no_arrow() -> None:
 def test_the_figures_are_those_of_playing_it() -> None:
     story = load_scenario("topic-growth")
     problem = next(p for p in check(story) if p.fix and p.fix[0][0] == "metadata.max.age.ms")
-    tried = try_fix(story, problem.fix_variant, problem.fix, Purse(50_000))
+    tried = try_fix(story, problem.fix_variants[0], problem.fix, Purse(50_000))
     assert tried is not None and "longest_pause" in tried.better
     for name in tried.better:
         assert tried.after[name] < 0.9 * tried.before[name]
@@ -106,3 +106,10 @@ def test_fixes_of_the_script_are_played_at_the_action_that_they_are_about(tmp_pa
     said = lint_text(tmp_path, SCRIPT)
     assert "→ stagger: 0s, tried over" in said
     assert "→ ready_when: assigned, tried over" in said
+
+
+def test_a_fix_is_tried_in_each_variant_that_it_is_for() -> None:
+    said = lint("streams-rolling-deploy")
+    static = '→ group.instance.id: "{name}", tried over 20 seeds of '
+    assert f"{static}dynamic: longest pause" in said and f"{static}standby: longest pause" in said
+    assert f"{static}static" not in said
