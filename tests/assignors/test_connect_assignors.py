@@ -99,6 +99,23 @@ def test_a_newcomer_takes_what_is_revoked_from_the_front_of_the_claims() -> None
     assert set(cluster.round().shares["w1-b"].given.tasks) == set(first)
 
 
+def test_what_an_idle_worker_is_given_as_the_delay_ends_may_be_revoked_before_it_ever_ran() -> None:
+    cluster = Cluster({"src": 9}, "w0-a", "w1-b", "w2-c")
+    cluster.settle()
+    gone = [cluster.runs.pop(name) for name in ("w1-b", "w2-c")]
+    lost = {task for work in gone for task in work.tasks}
+    cluster.round()
+    cluster.runs["w3-d"] = NO_WORK
+    cluster.round(10_000)
+    answer = cluster.round(DELAY - 10_000)  # it takes all six, and keeps its share of nine
+    share = answer.shares["w3-d"]
+    assert share.revoked.tasks and set(share.revoked.tasks) <= lost
+    assert set(share.given.tasks) | set(share.revoked.tasks) == lost
+    assert not set(share.given.tasks) & set(share.revoked.tasks)
+    waiting = set(share.revoked.tasks)
+    assert {task for s in cluster.round().shares.values() for task in s.given.tasks} == waiting
+
+
 def test_what_two_workers_run_is_taken_from_both() -> None:
     cluster = Cluster({"src": 1}, "w0-a", "w1-b")
     cluster.round()
