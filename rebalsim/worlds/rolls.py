@@ -120,8 +120,10 @@ def _form(pods: Pods) -> tuple[str, int | None, int, int]:
     """As a Deployment, a StatefulSet, or everything at once (Recreate): surge, unavailable, down."""
     update = pods.consumer.update if pods.consumer is not None else None
     kind = str(pods.consumer.workload or "") if pods.consumer is not None else ""
-    if kind.startswith(("StatefulSet/", "DaemonSet/")):
+    if kind.startswith("StatefulSet/"):
         return "statefulset", None, 1, 0
+    if kind.startswith("DaemonSet/"):
+        return "statefulset", None, _of_nodes(pods), 0
     if update is None:
         return "in-place", None, 1, 0
     if update.type == "Recreate":
@@ -129,6 +131,17 @@ def _form(pods: Pods) -> tuple[str, int | None, int, int]:
     if update.surge is not None and update.unavailable is not None:
         return "deployment", update.surge[1], update.unavailable[1], 0
     return "deployment", 1, 0, 0
+
+
+def _of_nodes(pods: Pods) -> int:
+    """How many of a DaemonSet's pods go at a time; a share is of all, rounded up."""
+    update = pods.consumer.update if pods.consumer is not None else None
+    if update is None or update.unavailable is None:
+        return 1
+    given, count, _, _ = update.unavailable
+    if given is not None and given.endswith("%"):
+        return max(1, -(-pods.count * int(given[:-1]) // 100))
+    return count
 
 
 def _by_operator(pods: Pods) -> bool:
@@ -149,6 +162,9 @@ def _why(pods: Pods) -> str:
         kept = f"; ordinals below {update.partition} stay (partition)" if update.partition else ""
         return f"StatefulSet: {update.order}, each waited for{kept}"
     surge, unavailable = update.surge, update.unavailable
+    if str(pods.consumer.workload if pods.consumer else "").startswith("DaemonSet/"):
+        said = f" (maxUnavailable {unavailable[0]})" if unavailable and unavailable[0] else ""
+        return f"DaemonSet: {_of_nodes(pods)} of {pods.count} assumed nodes at a time{said}"
     if surge and unavailable:
         return (
             f"maxSurge {surge[0]} = {surge[1]}, maxUnavailable {unavailable[0]} = {unavailable[1]} "

@@ -31,7 +31,7 @@ from rebalsim.worlds.kubernetes import (
     topics,
 )
 from rebalsim.worlds.kubernetes.environment import Environment, Maps, command_of
-from rebalsim.worlds.kubernetes.workloads import KINDS, Workload, workloads
+from rebalsim.worlds.kubernetes.workloads import KINDS, Workload, not_played_of, workloads
 from rebalsim.worlds.live.listings import read_listing
 from rebalsim.worlds.live.metrics import measured
 from rebalsim.worlds.recognise import Config, Found, sort_out
@@ -130,6 +130,8 @@ def _workloads(made: Understood, objects: list[Tree], maps: Maps, found: Found) 
         app_topics = strimzi.topics_of_app(workload.tree)
         surely = workload.label in by_lag or (app_topics and signs.CONSUMERS.search(workload.name))
         containers.read_workload(made, workload, maps, configs, bool(surely))
+        if made.consumers[before:] and (why := not_played_of(workload)):
+            made.ignore(workload.label, why)
         for consumer in made.consumers[before:]:
             if consumer.topics.sure == "unknown" and len(app_topics) == 1:
                 consumer.topics = likely(app_topics, "the only one in the app's kafkaTopics")

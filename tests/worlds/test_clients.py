@@ -562,3 +562,19 @@ def test_bindings_of_one_file_are_told_apart_by_their_names() -> None:
     assert one(a_yml=bindings).name is None
     both = read(a_yml=bindings + "    onPaid-in-0: {destination: payments, group: shipping}\n")
     assert [c.name for c in both.consumers] == ["onOrder-in-0", "onPaid-in-0"]
+
+
+def test_micronauts_defaults_are_nobodys_group_in_variables_either() -> None:
+    settings = """
+    micronaut: {application: {name: invoicing}}
+    kafka: {consumers: {default: {session: {timeout: {ms: 30000}}}}}
+    """
+    env = '- {name: KAFKA_CONSUMERS_DEFAULT_HEARTBEAT_INTERVAL_MS, value: "5000"}'
+    workload = deployment(env=env).replace("- {name: KAFKA_GROUP_ID, value: orders-group}", "")
+    made = one(application_yml=settings, a_yaml=workload)
+    assert made.group.value == "invoicing"
+    told = {
+        name: made.settings[f"{name}.ms"].value
+        for name in ("session.timeout", "heartbeat.interval")
+    }
+    assert told == {"session.timeout": "30000", "heartbeat.interval": "5000"}

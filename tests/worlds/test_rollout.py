@@ -6,6 +6,8 @@ import pytest
 from reading import deployment, one, read
 
 from rebalsim.worlds.kubernetes.rollout import Fences, fences, next_probe
+from rebalsim.worlds.to_scenario import to_scenario
+from rebalsim.worlds.understood import Consumer, Understood, Update
 
 
 @pytest.mark.parametrize(
@@ -99,3 +101,35 @@ def test_a_startup_probe_alone_gives_its_own_first_success() -> None:
     )
     ready = one(d_yaml=text).ready
     assert ready is not None and (ready.at_least, ready.period) == (7, 4)
+
+
+def _rolled(made: Consumer) -> Update:
+    assert made.update is not None
+    return made.update
+
+
+def test_a_daemon_sets_share_is_of_nodes_that_no_file_counts() -> None:
+    spec = "updateStrategy: {rollingUpdate: {maxUnavailable: 50%}}"
+    made = read(a_yaml=deployment(kind="DaemonSet", spec=spec))
+    assert _rolled(made.consumers[0]).unavailable[:3] == ("50%", 1, "inferred")
+    text = to_scenario(made)
+    assert "max_unavailable: 2} # DaemonSet: 2 of 3 assumed nodes at a time" in text
+    two = one(a_yaml=deployment(kind="DaemonSet", spec=spec.replace("50%", "2")))
+    assert _rolled(two).unavailable[:3] == ("2", 2, "stated")
+
+
+def test_what_an_argo_rollout_does_besides_is_told() -> None:
+    def rollout(strategy: str) -> Understood:
+        text = deployment(kind="Rollout", spec=f"replicas: 4\nstrategy: {strategy}")
+        return read(a_yaml=text.replace("apps/v1", "argoproj.io/v1alpha1"))
+
+    canary = rollout("{canary: {maxSurge: 50%, steps: [{setWeight: 20}]}}")
+    assert _rolled(canary.consumers[0]).most_pods == 6
+    assert any("canary's steps" in why for why in canary.ignored)
+    blue = rollout("{blueGreen: {activeService: a}}")
+    assert (_rolled(blue.consumers[0]).most_pods, _rolled(blue.consumers[0]).fewest_available) == (
+        8,
+        4,
+    )
+    assert any("blue-green" in why for why in blue.ignored)
+    assert not rollout("{canary: {maxSurge: 50%}}").ignored

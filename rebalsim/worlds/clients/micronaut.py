@@ -31,9 +31,10 @@ def read_micronaut(keys: Keys, known: Mapping[str, str]) -> list[Reading]:
     common: Keys = {}
     for key, text in keys.items():
         if (found := _KEY.match(key)) and found[3] != "id":
-            parts.setdefault((found[1].lower(), found[2]), {})[
-                Text(found[3], key.file, key.line)
-            ] = text
+            name = "default" if found[2].lower() == "default" else found[2]
+            parts.setdefault((found[1].lower(), name), {})[Text(found[3], key.file, key.line)] = (
+                text
+            )
         elif re.match(r"(?i)kafka[._]", key):
             common[Text(key[6:], key.file, key.line)] = text
     base = {**common, **parts.pop(("consumers", "default"), {})}

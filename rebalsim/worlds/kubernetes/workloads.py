@@ -18,6 +18,7 @@ from rebalsim.worlds.values import (
     Value,
     default,
     place,
+    place_in,
     stated,
     unknown,
 )
@@ -179,7 +180,7 @@ def _update(made: Workload) -> Update | None:
     if made.kind in ("Job", "CronJob", "Pod"):
         return None
     if made.kind == "DaemonSet":
-        return Update("RollingUpdate", unavailable=(None, 1, DEFAULT, "Kubernetes"))
+        return _daemon(made)
     spec = at(made.tree, "spec")
     how = at(spec, "strategy")
     kind = str(at(how, "type") or "RollingUpdate")
@@ -200,6 +201,8 @@ def _rolling(made: Workload, how: Tree) -> Update:
     replicas = made.replicas.value
     if not isinstance(replicas, int):
         return update
+    if at(how, "blueGreen") is not None:
+        return _blue_green(update, replicas, place_in(how))
     given = [str(g) if isinstance(g, Text) and is_share(g) else "25%" for g in (surge, unavailable)]
     limits = fences(replicas, given[0], given[1])
     unsaid = INFERRED if made.made_by_operator else DEFAULT
@@ -210,10 +213,44 @@ def _rolling(made: Workload, how: Tree) -> Update:
     return update
 
 
+def _blue_green(update: Update, replicas: int, where: str) -> Update:
+    """Argo's: as many new pods as there are old ones, and none of these goes before."""
+    update.surge = ("100%", replicas, INFERRED, where)
+    update.unavailable = ("0", 0, INFERRED, where)
+    update.most_pods, update.fewest_available = 2 * replicas, replicas
+    return update
+
+
 def _fence(given: Tree, pods: int, unsaid: str) -> tuple[str | None, int, str, str]:
     if isinstance(given, Text) and is_share(given):
         return str(given), pods, STATED, place(given)
     return "25%", pods, unsaid, "Kubernetes, apps/v1"
+
+
+def _daemon(made: Workload) -> Update:
+    """One pod a node at a time unless it says otherwise; a share is of nodes that no file counts."""
+    how = at(made.tree, "spec", "updateStrategy")
+    given = at(how, "rollingUpdate", "maxUnavailable")
+    update = Update(str(at(how, "type") or "RollingUpdate"))
+    update.unavailable = (None, 1, DEFAULT, "Kubernetes")
+    if isinstance(given, Text) and is_share(given):
+        pods = whole(given)
+        sure = STATED if pods is not None else INFERRED
+        update.unavailable = (str(given), max(1, pods or 1), sure, place(given))
+    return update
+
+
+def not_played_of(made: Workload) -> str:
+    """What an Argo Rollout does beside starting and stopping pods; empty for all others."""
+    how = at(made.tree, "spec", "strategy")
+    if at(how, "blueGreen") is not None:
+        return (
+            "blue-green: all new pods come up beside the old ones, which is played; an old one goes "
+            "as a new one is ready here, and not all of them once all are"
+        )
+    if at(how, "canary", "steps"):
+        return "its canary's steps and pauses are not played: it is rolled in one go"
+    return ""
 
 
 def _stateful(made: Workload) -> Update:
