@@ -29,13 +29,14 @@ _TOKENS = re.compile(
 _LONG_WORD = re.compile(r"[A-Za-z0-9+/]{24,}")  # ids in base64 have 22
 _CHANGES = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MASK = "…"
+LONGEST_NAME, LONGEST_REASON = 1_000, 4_000
 
 
-@lru_cache(65_536)
 def tells_a_secret(name: str) -> bool:
-    """What stands in place of a name looks like a secret, or has one within."""
+    """What stands in place of a name looks like a secret, or has one within; or is far too long for one."""
     return (
-        _PAIR.search(name) is not None
+        len(name) > LONGEST_NAME
+        or _PAIR.search(name) is not None
         or _SAID.search(name) is not None
         or _TOKENS.search(name) is not None
         or any(_is_random(word) for word in _LONG_WORD.findall(name))
@@ -64,9 +65,17 @@ def is_discreet(fact: Fact) -> bool:
     if fact.partitions and not _are_partitions(fact.partitions):
         return False
     for name in (fact.group, fact.client, fact.member, fact.other, fact.instance):
-        if name and tells_a_secret(name):
-            return False
+        if name and name not in _fine:
+            if tells_a_secret(name):
+                return False
+            if len(_fine) > _MANY:
+                _fine.clear()
+            _fine.add(name)
     return not fact.plan or not any(map(tells_a_secret, fact.plan))
+
+
+_fine: set[str] = set()  # names that were looked at: the usual case costs no call
+_MANY = 50_000
 
 
 # --------------------------------------------------------------------------------------- free text
@@ -111,13 +120,14 @@ _REASONED = (
 
 def without_own_words(fact: Fact) -> None:
     """Leave of a fact's reason what Kafka's own code says: an application may give any text as one."""
+    fact.why = fact.why[:LONGEST_REASON]
     if fact.what in _REASONED:
         fact.why = _reason(fact.why, fact.what == FactKind.PREPARING)
-    elif fact.what not in _WORDED_BY_US:
+    else:
         fact.why = _masked_once(fact.why)
 
 
-_WORDED_BY_US = (FactKind.SETTING, FactKind.STATE, FactKind.RD_STATE, FactKind.STREAMS_STATE)
+WORDED_BY_US = (FactKind.SETTING, FactKind.STATE, FactKind.RD_STATE, FactKind.STREAMS_STATE)
 
 
 @lru_cache(4_096)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from rebalsim.worlds.logs import heads
 from rebalsim.worlds.logs.dialects import Dialect, Facts, dialect
-from rebalsim.worlds.logs.discretion import is_discreet, masked, without_own_words
+from rebalsim.worlds.logs.discretion import WORDED_BY_US, is_discreet, masked, without_own_words
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.sieve import SETTING, Picked, Sieve, other_marks
 from rebalsim.worlds.logs.times import DAY_US, Stamp, quick_us, stamp_of
@@ -301,7 +301,7 @@ class Reader:
     def _are_discreet(self, facts: Facts) -> bool:
         """None tells a secret where a name belongs: such a line is torn, or no line of Kafka's."""
         for fact in facts:
-            if fact.why:
+            if fact.why and fact.what not in WORDED_BY_US:
                 without_own_words(fact)
             if not is_discreet(fact):
                 self.census.withheld += 1
