@@ -13,7 +13,7 @@ from rebalsim.worlds.logs.dialects.python_lists import partitions_in
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import thread_before
 
-_G = r"'?(?P<group>[^\s'.,;:]\S{0,248}?)'?"
+_G = r"'?(?P<group>[^\s'.,;:(]\S{0,248}?)'?"
 Teller = Callable[[int, "re.Match[str]"], Fact]
 
 
