@@ -57,8 +57,8 @@ def command(
     from rebalsim.worlds.logs.observation import observe
     from rebalsim.worlds.logs.sources import sources_in
 
-    logs = tuple(_stock(name) for name in logs)
-    observed = observe(sources_in(logs, sys.stdin.buffer), group)
+    files = tuple(_stock(name) for name in logs)
+    observed = observe(sources_in(files, sys.stdin.buffer), group)
     if anonymise:
         observed = anonymised(observed)
     asked = advise if advise is not None else advice
@@ -70,7 +70,8 @@ def command(
     else:
         text = render_calm(observed.groups.values()) if observed.groups else f"{NO_GROUP}\n"
     if html is not None:
-        _write_page(html, found, text, logs)
+        shown = () if anonymise else logs
+        _write_page(html, found, text, files[0], shown)
     click.echo(_as_json(found) if as_json else terminal.as_told(text), nl=as_json)
     return exits.of_logs(observed.groups)
 
@@ -94,27 +95,45 @@ def _write_scenario(path: str, found: list[Any]) -> None:
     write_text(path, found[0].written.text)
 
 
-def _write_page(path: str, found: list[Any], text: str, logs: tuple[str, ...]) -> None:
-    """The observed timeline, and the replay's beside it where there is one."""
+def _write_page(path: str, found: list[Any], text: str, file: str, named: tuple[str, ...]) -> None:
+    """What happened, what would have prevented it, and the observed timeline with the replay's beside it
+    where there is one. `named`: the logs, as the user named them, where that may be shown.
+    """
     from dataclasses import replace
     from html import escape
 
     from rebalsim.analysis import analyse
     from rebalsim.cli.sources import report_on
+    from rebalsim.incident.told import chain, happened, prevented, replayed
     from rebalsim.reports.report import VariantReport
     from rebalsim.reports.to_html import render as to_html
     from rebalsim.worlds.logs.to_trace import trace_of
 
     if not found:
-        write_text(path, f"<!doctype html><title>incident</title><p>{escape(text)}")
+        head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>incident</title>'
+        write_text(path, f"{head}<p>{escape(text)}")
         return
-    trace = trace_of([found[0].story])
-    notes = tuple(line for line in text.splitlines()[:2] if line)
-    shown = [VariantReport("observed", analyse(trace), trace.header.heading, logs[0], notes=notes)]
-    if found[0].held is not None:
-        shown.append(VariantReport("replayed", found[0].held.analysis, "", logs[0]))
-    report = report_on(logs[0], shown, f"rebalsim incident {' '.join(logs)}")
-    write_text(path, to_html(replace(report, title=text.splitlines()[0])))
+    worst = found[0]
+    trace = trace_of([worst.story])
+    name, by = named[0] if named else "", trace.header.heading
+    heading = f"observed ({by})" if by else "observed"
+    shown = [VariantReport("observed", analyse(trace), heading, name)]
+    if worst.held is not None:
+        shown.append(VariantReport("replayed", worst.held.analysis, "", name))
+    report = replace(
+        report_on(file, shown, f"rebalsim incident {' '.join(named)}" if named else ""),
+        file=name,
+        title=happened(worst),
+        first=tuple(_sentence(line) for line in (prevented(worst), *replayed(worst))),
+        chain=tuple((heading, tuple(lines)) for heading, lines in chain(worst)),
+    )
+    write_text(path, to_html(report))
+
+
+def _sentence(line: str) -> str:
+    told = line.strip()
+    told = told[:1].upper() + told[1:]
+    return told if told.endswith(".") else f"{told}."
 
 
 def _as_json(found: list[Any]) -> str:

@@ -32,8 +32,8 @@ def render(incidents: Sequence[Incident]) -> str:
     lines = [happened(first), prevented(first)]
     beneath = [f"  {line}" for line in replayed(first)]
     lines += ["", *beneath] if beneath else []
-    for number, d in enumerate(first.disturbances[:MOST], 1):
-        lines += ["", *_disturbance(d, first, number)]
+    for heading, told in chain(first):
+        lines += ["", heading, *(f"   {line}" for line in told)]
     if len(first.disturbances) > MOST:
         lines += ["", f"and {len(first.disturbances) - MOST} more, shorter ones."]
     others = incidents[1:]
@@ -141,19 +141,23 @@ def replayed(incident: Incident) -> list[str]:
     return lines
 
 
-def _disturbance(d: Disturbance, incident: Incident, number: int) -> list[str]:
-    """The chain, and the cost of it."""
+def chain(incident: Incident) -> list[tuple[str, list[str]]]:
+    """The worst disturbances: what led to what, and what it cost, each with its heading."""
+    worst = incident.disturbances[:MOST]
+    return [_disturbance(d, incident, number) for number, d in enumerate(worst, 1)]
+
+
+def _disturbance(d: Disturbance, incident: Incident, number: int) -> tuple[str, list[str]]:
     name = namer(incident.story)
     length = say_duration(max(1_000, d.end_us - d.begin_us))
     cost = plural(len(d.rounds), "rebalance")
     if d.pauses:
         where = plural(len({p.partition for p in d.pauses}), "partition")
         cost = f"{d.cost_us / 1e6:,.1f} partition-seconds, {where}"
-    lines = [f"{number}. {clock(d.begin_us)}, {length}: {cost}"]
-    lines += [f"   {round_told(r, name)}" for r in d.rounds[:MOST_ROUNDS]]
+    lines = [round_told(r, name) for r in d.rounds[:MOST_ROUNDS]]
     if len(d.rounds) > MOST_ROUNDS:
-        lines.append(f"   … and {len(d.rounds) - MOST_ROUNDS} more rebalances")
-    return [*lines, *_attributed(d, name)]
+        lines.append(f"… and {len(d.rounds) - MOST_ROUNDS} more rebalances")
+    return f"{number}. {clock(d.begin_us)}, {length}: {cost}", [*lines, *_attributed(d, name)]
 
 
 def _attributed(d: Disturbance, name: Name) -> list[str]:
@@ -165,7 +169,7 @@ def _attributed(d: Disturbance, name: Name) -> list[str]:
         still = sum(1 for p in pauses if p.end_us < 0)
         who = name(member) if member else ""
         lines.append(
-            f"   {cost / 1e6:8,.1f} partition-seconds ({share:.0f} %) because {why(kind, who)}"
+            f"{cost / 1e6:8,.1f} partition-seconds ({share:.0f} %) because {why(kind, who)}"
             + (f"; {plural(still, 'partition')} not taken up again in these logs" if still else "")
         )
     return lines

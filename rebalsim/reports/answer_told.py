@@ -49,9 +49,11 @@ _COUNTS = {2: "both", 3: "all three", 4: "all four"}
 
 
 def tell_answer_first(report: Report) -> list[str]:
-    """The sentences; none for a comparison of files, which has its own, or where nothing ran."""
-    if report.is_comparison or not report.variants:
-        return []
+    """The sentences; none for a comparison of files, which has its own, or where nothing ran; an
+    incident brings its own, too, for what was observed and its replay are no variants to choose from.
+    """
+    if report.first or report.is_comparison or not report.variants:
+        return list(report.first)
     if len(report.variants) == 1:
         parts = _of_one(report, report.variants[0])
     elif cure_of(report) is not None:
@@ -64,7 +66,7 @@ def tell_answer_first(report: Report) -> list[str]:
 
 def tell_decisive(report: Report) -> str:
     """What decides between the variants, in full, where the answer had no room for that."""
-    if report.is_comparison or len(report.variants) < 2:
+    if report.first or report.is_comparison or len(report.variants) < 2:
         return ""
     full = next(iter(_decisive(report, choose(report))), "")
     return "" if full in tell_answer_first(report) else full

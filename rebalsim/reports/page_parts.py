@@ -55,10 +55,21 @@ def lead(report: Report) -> str:
     return "".join(f'<p class="lead">{prose(said)}</p>' for said in told if said)
 
 
+def chain(report: Report) -> str:
+    """What led to what, as an incident's logs tell it."""
+    told = [
+        f"<h3>{prose(heading)}</h3><ul>{''.join(f'<li>{prose(line)}</li>' for line in lines)}</ul>"
+        for heading, lines in report.chain
+    ]
+    return f'<section id="chain"><h2>What led to what</h2>{"".join(told)}</section>' if told else ""
+
+
 def alarms(report: Report) -> str:
-    """What figures hide: the dead, groups that are not stable, records that nobody will read."""
+    """What figures hide: the dead, groups that are not stable, records that nobody will read. Of an
+    incident what was observed: what its replay assumes is no alarm.
+    """
     told = alarms_of(
-        report.variants,
+        report.variants[:1] if report.first else report.variants,
         lambda names: (
             f"{listed([safe(name) for name in names], 9)}{' alike' if len(names) > 1 else ''}"
         ),

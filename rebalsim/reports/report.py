@@ -97,6 +97,10 @@ class Report:
     pairs: tuple[tuple[int, int], ...] = ()
     budgets: tuple[BudgetResult, ...] = ()
     notes: tuple[str, ...] = ()
+    # an incident's: what is said first in place of what figures say, and the chain of events, each
+    # with its heading
+    first: tuple[str, ...] = ()
+    chain: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def is_comparison(self) -> bool:

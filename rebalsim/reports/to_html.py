@@ -66,6 +66,7 @@ def render(report: Report) -> str:
             f'<button id="theme" class="needs-script" hidden>Light / dark</button></header>',
             f"<main>{parts.lead(report)}{parts.alarms(report)}{about}{parts.budgets(report)}",
             _timelines(report),
+            parts.chain(report),
             '<section id="longest"><h2>What stood still '
             f"longest</h2>{parts.longest(report)}</section>",
             f'<section id="summary">{parts.summary(report)}</section>',

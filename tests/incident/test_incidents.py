@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,6 +103,27 @@ def test_a_stock_incident_has_a_name_a_page_and_a_document(
     assert "the session of pay-3 ran out" in page.read_text(encoding="utf-8")
     assert code_of(["incident", "crash-last-night", "--advise", "off", "--json"]) == 0
     assert '"believed": ' in capsys.readouterr().out
+
+
+def test_the_page_says_first_what_happened_and_then_what_would_have_helped(tmp_path: Path) -> None:
+    page = tmp_path / "night.html"
+    assert code_of(["incident", "crash-last-night", "--html", str(page)]) == 0
+    text = page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    first, second, third = re.findall(r'<h1>(.*?)</h1>|<p class="lead">(.*?)</p>', text)[:3]
+    assert "the session of pay-3 ran out" in first[0]
+    assert second[1].startswith("What would have helped, tried on its replay: session.timeout.ms")
+    assert third[1] == "Replayed: 4 of 4 pauses within 10 % (or 0.1 s)."
+    assert "(100 %) because the session of pay-3 ran out</li>" in text
+    assert "never be read" not in text  # of the replay, which assumes where owners begin
+
+
+def test_an_anonymised_page_has_no_name_of_the_logs(tmp_path: Path) -> None:
+    page = tmp_path / "night.html"
+    logs = str(FOLDER / "crash-last-night")
+    asked = ["incident", logs, "--advise", "off", "--anonymise", "--html", str(page)]
+    assert code_of(asked) == 0
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"pay-\d|payments|crash-last-night", text)
 
 
 def test_who_held_everybody_up_is_said_first() -> None:
