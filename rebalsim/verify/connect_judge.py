@@ -163,6 +163,12 @@ def _moments(sequence: Sequence[_Moment]) -> list[tuple[str, set[str]]]:
     return [(kind, what) for kind, what, _ in sequence]
 
 
+def is_observable(pause: Mapping[str, Any], spans: Spans) -> bool:
+    """Does it lie between the first and the last time that anything was handled?"""
+    seen = spans.get(pause["what"])
+    return bool(seen and pause["end"] > seen[0][0] and pause["start"] < seen[-1][1])
+
+
 def _pause_errors(
     real: Sequence[Mapping[str, Any]], ours: Sequence[Mapping[str, Any]], spans: Spans
 ) -> list[PauseError]:
@@ -171,8 +177,7 @@ def _pause_errors(
     """
     mine: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for p in ours:
-        seen = spans.get(p["what"])
-        if seen and p["end"] > seen[0][0] and p["start"] < seen[-1][1]:
+        if is_observable(p, spans):
             mine[p["what"]].append(p)
     errors, used = [], set()
     for p in real:

@@ -17,6 +17,7 @@ from typing import Any
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
 from rebalsim.trace.trace import Trace
+from rebalsim.verify.connect_judge import SHORTEST_MS
 
 GROUP, STOP, BARRIER, ASSIGNMENT, DELAY, START, NOTICE = PARTS = (
     "sink's group",
@@ -199,14 +200,24 @@ def _taken(free: Iterable[Span], span: Span) -> tuple[float, list[Span]]:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A recorded pause beside the one of ours that overlaps it most, if any."""
+    """A recorded pause beside the one of ours that overlaps it most, if any; or one of ours that
+    nobody recorded.
+    """
 
-    recorded: Cut
+    recorded: Cut | None
     ours: Cut | None
+
+    @property
+    def longest(self) -> Cut:
+        found = self.recorded or self.ours
+        assert found is not None
+        return found
 
 
 def compare(recorded: Sequence[Cut], ours: Sequence[Cut]) -> list[Compared]:
-    """Recorded pauses beside ours, in the order in which they began."""
+    """Recorded pauses beside ours, in the order in which they began; then what is only ours and
+    long enough to be seen. One of ours may stand beside several recorded ones.
+    """
     found = []
     for pause in sorted(recorded, key=lambda c: (c.start, c.what)):
         same = [c for c in ours if c.what == pause.what and c.start < pause.end]
@@ -215,13 +226,15 @@ def compare(recorded: Sequence[Cut], ours: Sequence[Cut]) -> list[Compared]:
         )
         is_there = best is not None and best.end > pause.start
         found.append(Compared(pause, best if is_there else None))
-    return found
+    beside = {id(one.ours) for one in found}
+    alone = [c for c in ours if id(c) not in beside and c.end - c.start > SHORTEST_MS]
+    return [*found, *(Compared(None, c) for c in alone)]
 
 
 def sums(cuts: Iterable[Cut]) -> dict[str, float]:
-    """How long each part was over all these pauses, ms."""
+    """How long each part was over all these pauses, each counted once, ms."""
     found = dict.fromkeys(PARTS, 0.0)
-    for one in cuts:
+    for one in {id(cut): cut for cut in cuts}.values():
         for part, ms in one.parts.items():
             found[part] += ms
     return {part: round(ms, 1) for part, ms in found.items() if ms}
@@ -234,10 +247,17 @@ def say(one: Cut) -> str:
     return f"{(one.end - one.start) / 1000:.2f} s ({inside})"
 
 
+def both_sums(compared: Sequence[Compared]) -> tuple[dict[str, float], dict[str, float]]:
+    """The parts of all recorded pauses, and of all of ours."""
+    return (
+        sums(c.recorded for c in compared if c.recorded is not None),
+        sums(c.ours for c in compared if c.ours is not None),
+    )
+
+
 def say_sums(compared: Sequence[Compared]) -> str:
     """stop 46.6 s and 34.1 s, …: recorded and ours"""
-    ours = sums(c.ours for c in compared if c.ours is not None)
-    recorded = sums(c.recorded for c in compared)
+    recorded, ours = both_sums(compared)
     return ", ".join(
         f"{part} {recorded.get(part, 0) / 1000:.1f} s and {ours.get(part, 0) / 1000:.1f} s"
         for part in PARTS
@@ -246,22 +266,26 @@ def say_sums(compared: Sequence[Compared]) -> str:
 
 
 def lines(compared: Sequence[Compared], most: int) -> list[str]:
-    """The pauses one by one, the longest first."""
-    by_length = sorted(compared, key=lambda c: c.recorded.start - c.recorded.end)
-    told = [
-        f"{c.recorded.what} from {c.recorded.start / 1000:.1f} s: recorded {say(c.recorded)}; "
-        f"ours {say(c.ours) if c.ours is not None else 'none'}"
-        for c in by_length[:most]
-    ]
-    if len(by_length) > most > 0:
-        told.append(f"… and {len(by_length) - most} more")
+    """The pauses one by one, the longest first; one of ours is told once."""
+    told, said = [], set()
+    for c in sorted(compared, key=lambda c: c.longest.start - c.longest.end)[:most]:
+        recorded = say(c.recorded) if c.recorded is not None else "none"
+        ours = "none" if c.ours is None else "as above" if id(c.ours) in said else say(c.ours)
+        said.add(id(c.ours))
+        begins = f"{c.longest.what} from {c.longest.start / 1000:.1f} s"
+        told.append(f"{begins}: recorded {recorded}; ours {ours}")
+    if len(compared) > most > 0:
+        told.append(f"… and {len(compared) - most} more")
     return told
 
 
 def document(compared: Sequence[Compared]) -> list[dict[str, Any]]:
     """The pauses with their parts, for programs; in ms."""
     return [
-        {"recorded": _plain(c.recorded), "ours": _plain(c.ours) if c.ours is not None else None}
+        {
+            "recorded": _plain(c.recorded) if c.recorded is not None else None,
+            "ours": _plain(c.ours) if c.ours is not None else None,
+        }
         for c in compared
     ]
 

@@ -11,7 +11,14 @@ from rebalsim.trace.trace import Trace
 from rebalsim.verify import connect_parts as parts
 from rebalsim.verify.connect_chance import as_recorded, chance_of
 from rebalsim.verify.connect_chance import say as say_chance
-from rebalsim.verify.connect_judge import ConnectJudgement, judge, observed, total
+from rebalsim.verify.connect_judge import (
+    ConnectJudgement,
+    activity,
+    is_observable,
+    judge,
+    observed,
+    total,
+)
 from rebalsim.verify.connect_prediction import prediction_of
 from rebalsim.verify.connect_replay import ConnectDrive, scenario_of
 from rebalsim.verify.connect_rounds import RoundsJudged, judge_rounds
@@ -53,8 +60,7 @@ def verify(
             **total([result]),
             **_rounds_total([rounds]),
             "parts_ms": {
-                "recorded": parts.sums(c.recorded for c in compared),
-                "ours": parts.sums(c.ours for c in compared if c.ours is not None),
+                **dict(zip(("recorded", "ours"), parts.both_sums(compared))),
             },
             **({"seeds": as_recorded(chance)} if chance is not None else {}),
         },
@@ -85,7 +91,9 @@ def _compared(
         for topic in filter(None, str(conf.get("topics", "")).split(",")):
             readers.setdefault(topic, []).append(connector)
     recorded = parts.cut(observed(document)["pauses"], parts.doings_recorded(document), readers)
-    ours = parts.cut(prediction["pauses"], parts.doings_simulated(trace), readers)
+    seen = activity(document)
+    mine = [p for p in prediction["pauses"] if is_observable(p, seen)]
+    ours = parts.cut(mine, parts.doings_simulated(trace), readers)
     return parts.compare(recorded, ours)
 
 

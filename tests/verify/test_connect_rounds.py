@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from rebalsim.cli.verify import command
-from rebalsim.verify.connect_parts import PARTS, Doings, cut
+from rebalsim.verify.connect_parts import PARTS, Cut, Doings, both_sums, compare, cut, lines
 from rebalsim.verify.connect_replay import scenario_of
 from rebalsim.verify.connect_rounds import judge_rounds
 from rebalsim.verify.connect_traces import compare_parts
@@ -76,6 +76,22 @@ def test_a_moment_belongs_to_the_first_part_that_is_true_of_it() -> None:
         "notice": 20,
     }
     assert source.parts["stop"] == 30 and "sink's group" not in source.parts
+
+
+def test_one_of_ours_is_counted_once_beside_however_many_recorded_ones() -> None:
+    def pause(start: float, end: float) -> Cut:
+        return Cut("src-0", start, end, {"stop": end - start})
+
+    ours, late = pause(1_000, 9_000), pause(20_000, 21_000)
+    compared = compare(
+        [pause(1_500, 2_500), pause(6_000, 8_000)], [ours, late, pause(30_000, 30_200)]
+    )
+    assert [one.ours for one in compared] == [ours, ours, late]
+    assert both_sums(compared) == ({"stop": 3_000}, {"stop": 9_000})
+    told = lines(compared, 9)
+    assert told[0].endswith("recorded 2.00 s (stop 2.00); ours 8.00 s (stop 8.00)")
+    assert told[1].endswith("recorded none; ours 1.00 s (stop 1.00)") or "as above" in told[1]
+    assert sum("as above" in line for line in told) == 1
 
 
 def test_phases_of_a_recording_are_told_one_by_one() -> None:
