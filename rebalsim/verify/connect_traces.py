@@ -9,6 +9,8 @@ from typing import Any
 from rebalsim.simulation.world import play
 from rebalsim.trace.trace import Trace
 from rebalsim.verify import connect_parts as parts
+from rebalsim.verify.connect_beats import drifts
+from rebalsim.verify.connect_beats import say as say_beats
 from rebalsim.verify.connect_chance import as_recorded, chance_of
 from rebalsim.verify.connect_chance import say as say_chance
 from rebalsim.verify.connect_judge import (
@@ -64,7 +66,7 @@ def verify(
             },
             **({"seeds": as_recorded(chance)} if chance is not None else {}),
         },
-        (_is_eager(document), result, rounds),
+        (_is_eager(document), result, rounds, drifts(document)),
     )
 
 
@@ -106,6 +108,8 @@ def summarise(findings: Sequence[Finding]) -> list[str]:
             lines.append(f"Connect, {heading}: {_line(results)}")
     lines.append(f"Connect, all: {_line([f.data[1] for f in findings])}")
     lines.append(_say_rounds([f.data[2] for f in findings]))
+    if any(f.data[1].delay_errors for f in findings):
+        lines += filter(None, [say_beats([ms for f in findings for ms in f.data[3]])])
     lines.append(TWICE_RECORDED)
     return lines
 
