@@ -184,7 +184,9 @@ def _store(asked: Asked, written: Written, number: int) -> StreamsStore:
 
 
 def _repartition_topics(asked: Asked, parts: tuple[StreamsPart, ...]) -> dict[str, int]:
-    """Their partitions: the most among the sources of whoever writes to them."""
+    """Their partitions: the most among the sources of whoever writes to them; but one that is joined
+    has as many as what it is joined with (CopartitionedTopicsEnforcer).
+    """
     counts = {name: topic.partitions for name, topic in asked.topics.items()}
     wanted = [name for part in parts for name in part.writes_to if name not in counts]
     made: dict[str, int] = {}
@@ -200,6 +202,10 @@ def _repartition_topics(asked: Asked, parts: tuple[StreamsPart, ...]) -> dict[st
             ]
             if of:
                 made[name] = max(of)
+    for part in parts:
+        mine = [name for name in part.sources if name in made] if part.joins else []
+        fixed = [counts[name] for name in part.sources if name in counts]
+        made.update(dict.fromkeys(mine, max(fixed or [made[name] for name in mine], default=0)))
     return made
 
 
@@ -277,6 +283,12 @@ def _check_protocol(asked: Asked, group: Written, written: Written, config: Stre
         )
     if config.is_exactly_once:
         _check_transactions(asked, written, config)
+    if config.is_exactly_once and written.get("clients") == "eager":
+        asked.out.add(
+            _place(written, "processing.guarantee"),
+            "Clients of 2.3 do not know exactly_once_v2, and do not start — write at_least_once, or "
+            "leave clients: eager out",
+        )
     if config.uses_streams_protocol:
         _check_static(asked, consumers)
         _check_bounds(asked, written, config)

@@ -15,7 +15,7 @@ from rebalsim.trace.events import RecordsDelivered
 from rebalsim.trace.streams_events import StandbyBegan
 
 GOOD = """
-topics: {orders: {partitions: 6, rate: 600/s}, users: 6}
+topics: {orders: {partitions: 6, rate: 600/s}, users: 6, rooms: 4}
 group:
   members: {"app-{n}": {count: 3}}
   config: {session.timeout.ms: 30s, group.instance.id: "{name}"}
@@ -70,7 +70,7 @@ def test_consumers_inside_have_what_streams_sets_for_them() -> None:
     ("change", "said"),
     [
         (("source: orders", "source: order"), "There is no topic 'order'"),
-        (("users: 6", "users: 4"), "Topics not co-partitioned"),
+        (("[by-user, users]", "[by-user, users, rooms]"), "Topics not co-partitioned"),
         (("num.stream.threads: 2", "num.stream.threads: 0"), "from 1 to"),
         (("processing.guarantee: exactly_once_v2", "upgrade.from: 4.0"), "4.0 is not known"),
         (("num.stream.threads: 2", "group.protocol: streams"), "no static members"),
@@ -246,3 +246,47 @@ def test_tags_of_consumers_have_no_bearing() -> None:
     text = "topics: {orders: 6}\ngroup: {members: 3, client.tag: {zone: a}}\nhorizon: 5m\n"
     warnings = story_of(text.encode(), "story.yaml").check().warnings
     assert len(warnings) == 1 and "Kafka Streams" in warnings[0].message
+
+
+JOINED = """
+topics: {{orders: {{partitions: 6, rate: 600/s}}, users: {{partitions: 4, rate: 40/s}}}}
+group:
+  members: 3
+  streams:
+    topology: [{{source: orders, writes_to: by-user}}, {{sources: [by-user{more}], joins: true, store: 1MB}}]
+    config: {{group.protocol: {protocol}}}
+script: [{{at: 2m, join: late}}]
+horizon: 5m
+"""
+
+
+@pytest.mark.parametrize("protocol", ["classic", "streams"])
+def test_a_repartition_topic_has_as_many_partitions_as_what_it_is_joined_with(
+    protocol: str,
+) -> None:
+    """CopartitionedTopicsEnforcer: automatic repartition topics follow, others must agree."""
+    joined = story_of(JOINED.format(more=", users", protocol=protocol).encode(), "j.yaml").check()
+    scenario = joined.scenario()
+    app = scenario.groups[0].streams
+    assert app is not None and app.repartition_topics == (("by-user", 4),)
+    tasks = {lane.partition for lane in run_once(scenario).analysis.lanes}
+    assert sum(p.topic == "by-user" for p in tasks) == 4
+    alone = story_of(JOINED.format(more="", protocol=protocol).encode(), "j.yaml").check()
+    app = alone.scenario().groups[0].streams
+    assert app is not None and app.repartition_topics == (("by-user", 6),)
+
+
+def test_clients_of_2_3_know_no_exactly_once_v2() -> None:
+    text = """
+topics: {orders: {partitions: 6, rate: 600/s}}
+group:
+  members: 3
+  streams:
+    topology: [orders]
+    clients: eager
+    config: {processing.guarantee: exactly_once_v2}
+horizon: 5m
+"""
+    with pytest.raises(ProblemsError) as refused:
+        story_of(text.encode(), "story.yaml").check()
+    assert refused.value.problems[0].line == 8

@@ -171,6 +171,12 @@ class Application:
         for part in self.parts:
             for sink in part.repartition_sinks:
                 made[sink] = max(made.get(sink, 0), self._most_partitions(part))
+        for part in self.parts:
+            mine = part.repartition_sources if part.copartitioned else ()
+            fixed = [self.topics[name] for name in part.sources if name in self.topics]
+            made.update(
+                dict.fromkeys(mine, max(fixed or [made.get(n, 0) for n in mine], default=0))
+            )
         return made
 
     def _most_partitions(self, part: Part) -> int:
