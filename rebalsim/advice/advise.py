@@ -109,11 +109,10 @@ class Advisor:
             left += max(0, purse.left)
             if asked and not found[variant] and not _leaves_enough(played, purse):
                 poor.append((played, asked[0]))
-        purse = Purse(left + self.events, self._pays)
         if not is_of_budgets and 1 < len(first_asked) == len(self._played):
-            found |= self._cured(first_asked, found, purse)
+            found |= self._cured(first_asked, found, Purse(left + 2 * self.events, self._pays))
         poor = [one for one in poor if not found[one[0].variant]]
-        return found | self._as_for_others(poor, found, purse)
+        return found | self._as_for_others(poor, found, Purse(left + self.events, self._pays))
 
     def _cured(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from advised import story_of
+from advised import hold, story_of
 
 from rebalsim.advice.advise import Advisor
 from rebalsim.advice.search import Search
@@ -85,6 +85,12 @@ def test_what_leads_was_held_in_every_variant_over_the_same_seeds() -> None:
     alike = [r for r in _cures() if r.patch.turns == cure.patch.turns]
     assert {r.variant for r in alike} == set(_story().variants)
     assert {r.seeds for r in alike} == {tuple(range(1, 21))}
+
+
+@pytest.mark.slow
+def test_what_leads_is_what_it_claims() -> None:
+    cure = _cures()[0]
+    hold(_story(), cure.variant, cure)
 
 
 @pytest.mark.slow
