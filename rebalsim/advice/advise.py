@@ -61,7 +61,7 @@ class Advisor:
         self.events = events
         self.watch = watch
         self._most = events  # grows, where a variant is tried once more
-        self._paid = 0
+        self.paid = 0  # events
         self._played: dict[str, Played] = {}
         self._first: dict[str, Analysis] = {}
 
@@ -124,7 +124,7 @@ class Advisor:
         kept = [r.cost for remedies in found.values() for r in remedies if r.keeps_budgets]
         if not kept:
             return {}
-        self._most = max(self._most, self._paid + purse.left)
+        self._most = max(self._most, self.paid + purse.left)
         cures = smallest_of_all(asked, round(min(kept), 3), _judged, purse, Purse(self.events))
         return {cure.variant: _with(found[cure.variant], cure) for cure in cures}
 
@@ -138,7 +138,7 @@ class Advisor:
         turns = {t for remedies in found.values() for r in remedies for t in r.patch.turns}
         helped: dict[str, tuple[Remedy, ...]] = {}
         for played, asked in poor if turns else ():
-            self._most = max(self._most, self._paid + purse.left)
+            self._most = max(self._most, self.paid + purse.left)
             known = (p for p in proposals(asked[0]) if turns.issuperset(p.turns))
             patch = max(known, key=lambda p: len(p.turns), default=None)
             other = None if patch is None else changed(played, patch)
@@ -154,9 +154,9 @@ class Advisor:
         return helped
 
     def _pays(self, events: int) -> None:
-        self._paid += events
+        self.paid += events
         if self.watch is not None:
-            self.watch(self._paid, self._most)
+            self.watch(self.paid, self._most)
 
     def _within(
         self, played: Played, asked: list[Asked], purse: Purse, most: int | None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.errors import InputError
+from rebalsim.domain.verdict import Outcome
 from rebalsim.preview import connect, migration, scalers, stories
 from rebalsim.preview import differences as differing
+from rebalsim.preview.against import hints_against
 from rebalsim.preview.deployed import is_brought, pulls
-from rebalsim.preview.runs import ADVICE_EVENTS, SINCE_US, Limit, Runs, played
+from rebalsim.preview.runs import ADVICE_EVENTS, OF_A_DAY, SINCE_US, Limit, Runs, played
 from rebalsim.reports import figures
 from rebalsim.reports.check_report import Checked
 from rebalsim.reports.previewed import Figure, Previewed
@@ -91,6 +94,14 @@ def preview(
     )
     scaled = scalers.tried(before.made, before.name, happening, new.made, [o for o, _ in both])
     numbers = [len(runs.seeds) for runs in (rolled, *restarts, *crashes)]
+    checked = _placed(rolled.judge.checked(), wanted) if rolled.judge is not None else ()
+    again = f"rebalsim preview {shlex.join([*([old.name] if old else []), new.name])}"
+    checked = tuple(replace(c, again=again) for c in checked)
+    events = ADVICE_EVENTS if advise is None else advise
+    if events and (broken := [c.metric for c in checked if c.outcome is Outcome.FAIL]):
+        hints, paid = hints_against(restarts[1], wanted, broken, events)
+        events = max(0, events - paid)  # what is left is for a usual day
+        checked = tuple(replace(c, hint=hints.get(c.metric, "")) for c in checked)
     lead, rounds = metrics[0], "rebalances" if metrics is FIGURES else "worker_rebalances"
     return Previewed(
         title,
@@ -100,8 +111,8 @@ def preview(
         _rollouts(new, restarting),
         _worst(rolled, lead),
         tuple(_figures(rolled, *restarts, *crashes)),
-        _placed(rolled.judge.checked(), wanted) if rolled.judge is not None else (),
-        () if advise == 0 else tuple(_advice(_played_as(stories.day, new, metrics), advise)),
+        checked,
+        tuple(_advice(_played_as(stories.day, new, metrics), events)) if events >= OF_A_DAY else (),
         _assumed(new, _asked_besides(both, new)),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
         (*migration.refusals(moves, new.made), *migration.no_road(pairs)),
@@ -305,11 +316,11 @@ def _kept(old: Play, new: Play, plays: list[Play]) -> Iterator[str]:
         )
 
 
-def _advice(day: Runs, events: int | None) -> list[str]:
+def _advice(day: Runs, events: int) -> list[str]:
     """What to change in the new settings first: each was tried within so many events."""
     from rebalsim.reports.remedies_told import tell_remedy
 
-    told = [_sentence(tell_remedy(remedy)) for remedy in day.remedies(events or ADVICE_EVENTS)]
+    told = [_sentence(tell_remedy(remedy)) for remedy in day.remedies(events)]
     return [_in_kubernetes_words(t) for t in dict.fromkeys(told)]
 
 

@@ -146,6 +146,10 @@ def _budget_lines(limits: list[Limit]) -> str:
         return ""
     lines = ["", "budgets:"]
     for metric, limit, where in limits:
-        name = re.sub(r"[^a-z0-9_]", "", metric.replace("-", "_"))
-        lines.append(f'  - {name}: "{limit}"  # {where}')
+        lines.append(f'  - {metric_named(metric)}: "{limit}"  # {where}')
     return "\n".join(lines) + "\n"
+
+
+def metric_named(written: str) -> str:
+    """A metric as an annotation writes it, with hyphens, in its own name."""
+    return re.sub(r"[^a-z0-9_]", "", written.replace("-", "_"))

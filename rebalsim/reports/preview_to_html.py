@@ -33,7 +33,11 @@ def render(told: Previewed) -> str:
         _list("Kafka refuses", told.refused),
         _list(
             "Budgets",
-            (f"{OUTCOMES[c.outcome].sign} {c.name}: {budget_told(c)}" for c in told.checked),
+            (
+                f"{OUTCOMES[c.outcome].sign} {c.name}: {budget_told(c)}"
+                f"{f' → {c.hint}' if c.hint else ''}"
+                for c in told.checked
+            ),
         ),
         _list("What differs", map(difference_told, told.differences)),
         _figures(told),

@@ -19,7 +19,7 @@ def render(told: Previewed) -> str:
     nothing is left out.
     """
     budgets = [
-        f"{EMOJIS[c.outcome]} {c.name}: {budget_told(c)}"
+        f"{EMOJIS[c.outcome]} {c.name}: {budget_told(c)}{f' → {c.hint}' if c.hint else ''}"
         for c in sorted(told.checked, key=lambda c: c.outcome is Outcome.PASS)
     ]
     differs = [difference_told(d) for d in told.differences]

@@ -38,6 +38,7 @@ def render(told: Previewed, width: int = WIDTH) -> str:
         for c in told.checked:
             came_to = f"  ({said})" if (said := budget_told(c)) else ""
             lines += _wrapped(f"{OUTCOMES[c.outcome].sign} {c.name}{came_to}", width, "  ")
+            lines += _wrapped(f"→ {c.hint}", width, "    ") if c.hint else []
     lines += _section(ADVICE, told.advice, width)
     lines += _section("Would hurt", told.hurts, width)
     lines += _section("Notes", told.notes, width)

@@ -29,11 +29,13 @@ def tell_patch(patch: Patch) -> str:
     return f"{patch.script} ({told})" if patch.script and len(turns) == 1 else told
 
 
-def tell_remedy(remedy: Remedy, first: str = "") -> str:
-    """The whole arrow, without its sign. `first`: the metric that it is told for."""
+def tell_remedy(remedy: Remedy, first: str = "", of: str = "") -> str:
+    """The whole arrow, without its sign. `first`: the metric that it is told for; `of`: of which
+    story, where it is not the one that is told.
+    """
     names = dict.fromkeys(([first] if first else []) + list(remedy.gains))
     gained = ", ".join(_from_to(name, remedy) for name in names)
-    told = f"{tell_patch(remedy.patch)}: {gained} (tried over {len(remedy.seeds)} seeds)"
+    told = f"{tell_patch(remedy.patch)}: {gained} (tried over {len(remedy.seeds)} seeds{of})"
     told += f"; its price: {tell_price(remedy)}" if remedy.price else ""
     return f"{told}; it breaks {' and '.join(map(safe, remedy.breaks))}" if remedy.breaks else told
 

@@ -136,6 +136,24 @@ def test_a_budget_is_judged_by_the_worst_run_and_says_so(tmp_path: Path) -> None
     assert "the worst of 20 runs; 20 of them break it" in " ".join(result.stdout.split())
 
 
+@pytest.mark.slow
+def test_what_would_keep_a_broken_budget_is_tried_and_told_with_it(tmp_path: Path) -> None:
+    """Also in the build's report, whose command is one that can be run."""
+    limits, junit = tmp_path / "limits.yaml", tmp_path / "j.xml"
+    limits.write_text('longest-pause: "<= 1s"\n', encoding="utf-8")
+    versions = [write(tmp_path / f"{n}.yaml", version=n) for n in (1, 2)]
+    asked = (*versions, "--budgets", str(limits))
+    told = CliRunner().invoke(command, [*asked, "--junit", str(junit)], standalone_mode=False)
+    text = " ".join(told.stdout.split())
+    hint = text[text.index("→ heartbeat.interval.ms 3s") :]
+    assert "longest pause" in hint and "seeds of a restart with the new settings)" in hint
+    failure = ET.fromstring(junit.read_text("utf-8")).find(".//failure")
+    assert failure is not None and failure.text is not None
+    assert "→ heartbeat.interval.ms 3s" in failure.text
+    assert f"again: rebalsim preview {versions[0]} {versions[1]}" in failure.text
+    assert "→" not in preview(*asked).stdout.split("Budgets")[1]
+
+
 def test_a_budget_that_is_none_is_told_where_it_was_written(tmp_path: Path) -> None:
     limits = tmp_path / "limits.yaml"
     limits.write_text('rebalances: "<= 9"\nmax_pause: "<= 5s"\n', encoding="utf-8")
