@@ -170,6 +170,7 @@ class Herder(Ears):
             return False
         yield from self._start_work(assignment)
         self.is_resolved = True
+        self.port.is_at_work()
         if assignment.revoked:
             self._forget_revocation()
             self.group.request_rejoin()

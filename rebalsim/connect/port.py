@@ -105,6 +105,9 @@ class Port(Protocol):
     def launch(self, task: Task, connector: Connector, is_paused: bool, generation: int) -> Running:
         """`generation`: of its connector's task configs."""
 
+    def is_at_work(self) -> None:
+        """It has started what the group gave it: who waits for the worker to be ready is told."""
+
     def fail(self, error: str) -> None:
         """The herder's thread died: the process ends."""
 

@@ -18,6 +18,7 @@ from rebalsim.lint.spots_in_files import Tellable, spot_of
 CONNECT = "Kafka Connect"  # rules that see workers; to all others there are consumers only
 # headings in the order in which `rebalsim explain` lists them
 STREAMS = "Kafka Streams"
+OF_WORKERS_TOO = ("bounce-outpaces-start",)  # of rules about consumers, what holds of workers as well
 OF_BOTH = (
     "crash-loop",
     "freeze-outlasts-session",
@@ -110,7 +111,8 @@ def _findings(story: Tellable, variant: str) -> Iterator[tuple[int, Finding]]:
         if not is_of_connect and is_streams is not is_of_streams and not is_of_both:
             continue  # a Streams application has rules of its own, and few of consumers'
         at: dict[Place, int] = {}
-        for finding in checked.find(scenario if is_of_connect else consumers):
+        sees_workers = is_of_connect or checked.rule.id in OF_WORKERS_TOO
+        for finding in checked.find(scenario if sees_workers else consumers):
             place = finding.place
             if finding.only_if_said and not story.says(place.name, place.key, variant):
                 continue

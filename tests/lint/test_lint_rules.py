@@ -1040,6 +1040,16 @@ CASES += [
     ),
     Case("connect-delay-under-restart", connect(script=(BOUNCE,), starts=35)),
     Case(
+        "bounce-outpaces-start",
+        connect(script=(replace(BOUNCE, settle_us=s(15)),), starts=35),
+        ("15.0 s after a worker was started", "35.0 s", "3.00 s", "ready_when: assigned"),
+    ),
+    Case("bounce-outpaces-start", connect(script=(replace(BOUNCE, settle_us=s(40)),), starts=35)),
+    Case(
+        "bounce-outpaces-start",
+        connect(script=(replace(BOUNCE, ready_when_assigned=True),), starts=35),
+    ),
+    Case(
         "connect-delay-under-restart",
         connect(
             script=(Crash(("w1",), restart_after=every(50)),),

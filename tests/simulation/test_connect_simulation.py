@@ -4,6 +4,7 @@ cost, and what becomes of tasks that fail or do not stop.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rebalsim.one_run import run_once
 from rebalsim.reports.phases.delay import CARD
 from rebalsim.scenario.load import load_scenario
 from rebalsim.trace.connect_events import TaskCancelled, TaskFailed, TaskStarting, WorkAssigned
-from rebalsim.trace.events import GenerationJoined, RequestSent, StopAsked
+from rebalsim.trace.events import GenerationJoined, PollingBegan, RequestSent, StopAsked
 
 HEAD = """
 topics: {{orders: {{partitions: 4, rate: 40/s}}}}
@@ -364,3 +365,24 @@ def test_what_is_left_of_a_delay_is_told_where_it_is_not_waited_out(tmp_path: Pa
     assert 300_000_000 < still < 320_000_000 and "(5 m " in CARD.tell(
         delays(f"[{gone}]", "10m")[0].facts, lost
     )
+
+
+def test_a_roll_that_waits_until_workers_are_at_work_has_one_of_them_away_at_a_time(
+    tmp_path: Path,
+) -> None:
+    def away(readiness: str) -> int:
+        path = tmp_path / "story.yaml"
+        text = HEAD.format(workers=3, protocol="sessioned", delay="1m", more="", src="")
+        text = text.replace("workers: 3", "workers: 3\n  life: {start: 20s}")
+        roll = "script: [{at: 1m, rolling_bounce: {down: 2s%s}}]\n"
+        path.write_text(text + roll % readiness, encoding="utf-8")
+        turns = [
+            (e.at_us, 1 if type(e) is StopAsked else -1)
+            for e in run_once(load_scenario(path).scenario()).trace.events
+            if (type(e) is StopAsked and e.consumer in ("w0", "w1", "w2"))
+            or (type(e) is PollingBegan and e.consumer in ("w0", "w1", "w2") and e.at_us > 60e6)
+        ]
+        return max(accumulate(change for _, change in sorted(turns)))
+
+    assert away(", ready_when: assigned") == 1
+    assert away("") > 1

@@ -57,8 +57,9 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             why = [f"its start takes {say(start)}"] if start else []
             why += [f"the others hear of it up to {say(beat)} later"] if beat else []
             away = max(1, deed.max_unavailable)
+            what = "consumer" if members[0].worker is None else "worker"
             yield Finding(
-                f"the bounce goes on {say(waited) if waited else 'at once'} after a consumer was "
+                f"the bounce goes on {say(waited) if waited else 'at once'} after a {what} was "
                 f"started, but {' and '.join(why)}: more than {away} "
                 f"{'is' if away == 1 else 'are'} away at once, and "
                 "rebalances overlap — write ready_when: assigned, or "

@@ -41,7 +41,6 @@ class NoConsumer:
 
     skipped = None  # its beats are real: nothing of it is made up for later
     is_polling = True
-    is_assigned = True
     pattern = None
     assignors = ()
     slowness = 1.0

@@ -59,6 +59,8 @@ class Worker(NoConsumer, ExactlyOncePort):
         self.tell = world.tell
         self.life = 0
         self.is_alive = self.is_frozen = self.is_stopping = False
+        self.is_assigned = False  # has it been through a round in this life?
+        self.begun_us = -1  # when it was up in this life
         self.how_ended = ""
         self.slowness = 1.0
         self.driven: Any = None
@@ -87,7 +89,8 @@ class Worker(NoConsumer, ExactlyOncePort):
         now = self.engine.now
         self.life += 1
         self.is_alive = True
-        self.is_frozen = self.is_stopping = False
+        self.is_frozen = self.is_stopping = self.is_assigned = False
+        self.begun_us = -1
         self.calls: dict[int, Call] = {}
         self.frost: list[Callable[[], None]] = []  # what came due while it was frozen
         self.coordinator = self.coordinator_link = None
@@ -103,6 +106,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         self.at(starts, self._starts)
 
     def _starts(self, _: Any) -> None:
+        self.begun_us = self.engine.now
         self.tell(PollingBegan(self.engine.now, self.name, self.life))
         self.cluster.joined(self)
         self.engine.begin(self.herder_loop(self.life))
@@ -321,6 +325,11 @@ class Worker(NoConsumer, ExactlyOncePort):
                 )
             )
         call.handle(call, call.response)
+
+    def is_at_work(self) -> None:
+        if not self.is_assigned:
+            self.is_assigned = True
+            self.world.script.noticed(self)
 
     def lose_coordinator(self, why: str) -> None:
         """Whatever is under way to it fails; its work goes on."""
