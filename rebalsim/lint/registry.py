@@ -18,7 +18,8 @@ from rebalsim.lint.spots_in_files import Tellable, spot_of
 CONNECT = "Kafka Connect"  # rules that see workers; to all others there are consumers only
 # headings in the order in which `rebalsim explain` lists them
 STREAMS = "Kafka Streams"
-OF_WORKERS_TOO = ("bounce-outpaces-start",)  # of rules about consumers, what holds of workers as well
+# of the rules about consumers, what holds of workers as well
+OF_WORKERS_TOO = ("bounce-outpaces-start",)
 OF_BOTH = (
     "crash-loop",
     "freeze-outlasts-session",
