@@ -256,7 +256,27 @@ def _pauses(
     a: Findings, s: Selection, which: Callable[[Pause], bool] = lambda p: True
 ) -> list[OpenEnd]:
     count = sum(1 for p in selected_pauses(a, s) if p.is_open and which(p))
+    if s.members:
+        count += sum(p.is_open and which(p) for p in _given_to(a, s))
     return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)] if count else []
+
+
+def _given_to(a: Findings, s: Selection) -> list[Pause]:
+    """Others' pauses in partitions that these members were given since, and do not read yet (their store
+    is being restored): theirs, as it seems.
+    """
+    given: dict[Partition, int] = {}
+    for member in s.members:
+        last = a.index.last_of(member, a.horizon_us, ev.AssignmentReceived)
+        if last >= 0:
+            event = a.index.events[last]
+            given.update(dict.fromkeys(event.partitions, event.at_us))
+    others = selected_pauses(a, replace(s, members=())) if given else ()
+    return [
+        p
+        for p in others
+        if p.owner_before not in s.members and given.get(p.partition, -1) >= p.started_us
+    ]
 
 
 def _whats_under_way(a: Findings, s: Selection, with_again: bool = True) -> list[OpenEnd]:

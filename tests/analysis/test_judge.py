@@ -18,6 +18,8 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.verdict import Measured, RunVerdict
+from rebalsim.one_run import run_once
+from rebalsim.scenario.load import load_scenario
 
 HANDED_OVER = "c1( c1+p0,p1@0 c2(@1 g{joined.c2@5 c1-p0@5 g|2.c2@8 g}2@8 c2+p0@9".replace(
     "c1( ", "c1(@0 "
@@ -293,3 +295,11 @@ def test_what_set_off_too_many_rebalances_is_found() -> None:
     a = analyse(trace(HANDED_OVER))
     assert [d.trigger for d in disturbances_behind(a, budget("rebalances <= 0"))] == ["joined"]
     assert disturbances_behind(a, budget("longest_pause <= 0")) == []
+
+
+def test_a_pause_is_open_for_whom_its_task_is_being_restored_by() -> None:
+    """Under the streams protocol the group is settled long before its stores are."""
+    story = load_scenario("streams-scale-out")
+    scenario = replace(story.scenario("streams"), horizon_us=181_000_000)
+    a = run_once(scenario, 0).analysis
+    assert outcome(a, budget("longest_pause <= 30s", members=("app-2",))) == "inconclusive"
