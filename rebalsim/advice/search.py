@@ -108,7 +108,7 @@ class Search:
         self._confirmed: set[Key] = set()
         self._waiting: list[Candidate] = []  # not tried, the smallest first
         self._keepers: list[Tried] = []  # keep the budgets with the story's own seed
-        self.found = Found([])
+        self.found = Found([], seeds=seeds)
 
     def run(self) -> Found:
         """The whole search."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rebalsim.advice.size import size_of
 from rebalsim.analysis.baseline import key_of
 from rebalsim.domain.budget import Budget
-from rebalsim.domain.percentiles import percentile
+from rebalsim.domain.percentiles import percentile, rank_of
 from rebalsim.domain.remedy import HEADLINES_OF_ADVICE, Patch
 from rebalsim.scenario.story import Story
 
@@ -120,8 +120,14 @@ class Found:
     edges: list[Tried] = field(default_factory=list)  # keep the budgets only at the written moment
     all_tried: list[Tried] = field(default_factory=list)
     events: int = 0
+    seeds: int = 1  # under so many each choice was held
     is_spent: bool = False  # the events ran out before all was tried
     is_settled: bool = False  # what was not tried costs more than the first choice
+
+    @property
+    def seeds_to_keep(self) -> int:
+        """Under so many of its seeds a budget must be kept that says nothing of its own."""
+        return rank_of(USUAL_PERCENT, self.seeds)
 
     def best(self) -> Tried:
         """The nearest to keeping all budgets."""

@@ -174,10 +174,18 @@ def _played(found: Any) -> str:
     spent = f"; the events ran out before {_unsaid(found)}" if found.is_spent else ""
     return (
         f"{plural(len(found.all_tried), 'change')} tried in {found.events:,} events{spent}. A "
-        "change is told only if it keeps the budgets in 19 of 20 seeds (or in as many as a budget "
-        "says itself), and when the faults strike up to a heartbeat and up to a second earlier or "
-        "later."
+        f"change is told only if it keeps the budgets {_under_how_many(found)} (or in as many "
+        "as a budget says itself), and when the faults strike up to a heartbeat and up to a second "
+        "earlier or later."
     )
+
+
+def _under_how_many(found: Any) -> str:
+    """Of the seeds that it plays: `in 19 of 20 seeds`, or in all where there are fewer."""
+    seeds, kept = found.seeds, found.seeds_to_keep
+    if seeds == 1:
+        return "under the one seed that was asked for"
+    return f"in all of {seeds} seeds" if kept == seeds else f"in {kept} of {seeds} seeds"
 
 
 def _unsaid(found: Any) -> str:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from rebalsim.advice.search import Search, shifted, shifts_of
-from rebalsim.advice.tried import Tried
+from rebalsim.advice.tried import Found, Tried
 from rebalsim.cli.main import door
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.remedy import Patch, Turn
@@ -203,3 +203,20 @@ def test_its_options_fit_together(crash: Path) -> None:
     ):
         told = recommend(str(crash), *arguments)
         assert says in str(told.exception), told.exception
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        ("1", "keeps the budgets under the one seed that was asked for (or"),
+        ("3", "keeps the budgets in all of 3 seeds (or"),
+    ],
+)
+def test_under_how_many_seeds_a_change_was_held_is_told_of_the_seeds_asked_for(
+    crash: Path, seeds: str, said: str
+) -> None:
+    assert said in " ".join(recommend(str(crash), "--seeds", seeds).stdout.split())
+
+
+def test_of_twenty_seeds_a_change_may_miss_a_budget_in_one() -> None:
+    assert [Found([], seeds=seeds).seeds_to_keep for seeds in (5, 19, 20, 40)] == [5, 19, 19, 38]
