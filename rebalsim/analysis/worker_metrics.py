@@ -46,6 +46,14 @@ def _assigned(c: _Rounds, e: WorkAssigned) -> None:
     c.taken_us = -1 if e.is_config_mismatch else e.at_us
 
 
+def _stops(c: _Rounds, e: ev.CallbackBegan) -> None:
+    """What is stopped once a round was taken over is restarted, or fails, without one: the round
+    had nothing to start.
+    """
+    if e.callback != "assigned":
+        c.ends(c.taken_us)
+
+
 def _started(c: _Rounds, e: ev.CallbackEnded) -> None:
     if e.callback == "assigned":
         c.ends(e.at_us)
@@ -62,6 +70,7 @@ def _down(c: _Rounds, e: ConnectorEnded) -> None:
 _TOLD: dict[type, Callable[[_Rounds, Any], None]] = {
     ev.ConsumerStarted: _began,
     WorkAssigned: _assigned,
+    ev.CallbackBegan: _stops,
     ev.CallbackEnded: _started,
     ConnectorStarted: _up,
     ConnectorEnded: _down,

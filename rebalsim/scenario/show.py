@@ -285,10 +285,9 @@ def _group_lines(resolver: Resolver, roster: Roster, scenario: Scenario, width: 
             for r in _member_rows(parts, consumers[seats[0].name], scenario)
             if (r.name, r.value) not in shared
         ]
-        lines += [
-            *wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  "),
-            *in_table(rows, width, "    "),
-        ]
+        if rows:
+            lines += wrapped(f"otherwise for {say_names([s.name for s in seats])}:", width, "  ")
+            lines += in_table(rows, width, "    ")
     return lines
 
 

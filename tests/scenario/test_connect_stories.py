@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from rebalsim.cli.main import door
 from rebalsim.domain.connect import SESSIONED
 from rebalsim.domain.errors import ProblemsError
 from rebalsim.scenario.load import load_scenario
@@ -124,3 +126,14 @@ def test_a_third_of_a_short_session_is_said_in_milliseconds(tmp_path: Path) -> N
     path.write_text(SIMPLE + "  config: {session.timeout.ms: 900ms}\n", encoding="utf-8")
     with pytest.raises(ProblemsError, match="write a third of the session, 300ms"):
         load_scenario(path)
+
+
+def test_workers_that_are_all_alike_are_shown_once(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(SIMPLE.replace("workers: 3", "workers: [alpha, beta]"), encoding="utf-8")
+    told = CliRunner().invoke(door, ["show", str(path)], standalone_mode=False).stdout
+    assert "Group connect: alpha and beta" in told and "otherwise for" not in told
+    own = "workers: {alpha: {}, beta: {config: {session.timeout.ms: 20s}}}"
+    path.write_text(SIMPLE.replace("workers: 3", own), encoding="utf-8")
+    told = CliRunner().invoke(door, ["show", str(path)], standalone_mode=False).stdout
+    assert "otherwise for beta:" in told and "20s" in told

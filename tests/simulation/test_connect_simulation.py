@@ -200,6 +200,14 @@ def test_a_worker_has_metrics_by_kafkas_own_names(tmp_path: Path) -> None:
     assert a.measure("assigned_tasks") == max(x or 0 for x in held)
 
 
+def test_what_is_restarted_without_a_round_is_in_no_workers_rebalance(tmp_path: Path) -> None:
+    script = "[{at: 2m, join: {group: connect, count: 1}}, {at: 4m, restart_connector: src}]"
+    a = played(tmp_path, script)
+    assert len([e for e in a.trace.events if type(e) is TaskStarting and e.at_us > 240e6]) == 6
+    longest = [a.client_metrics[w]["rebalance-max-time-ms"] for w in ("w0", "w1", "w2", "w3")]
+    assert all(0 <= (us or 0) < 1_000_000 for us in longest)
+
+
 @pytest.mark.parametrize("task", ["src-2", "snk-1"])
 def test_a_failed_task_stands_until_it_is_restarted(tmp_path: Path, task: str) -> None:
     name = task.partition("-")[0]
