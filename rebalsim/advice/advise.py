@@ -95,7 +95,7 @@ class Advisor:
         """
         found: dict[str, tuple[Remedy, ...]] = {}
         poor: list[tuple[Played, Asked]] = []
-        first_asked: dict[str, tuple[Played, Asked]] = {}
+        first_asked: dict[str, tuple[Played, list[Asked]]] = {}
         left = self.events
         for place, (variant, played) in enumerate(self._played.items()):
             purse = Purse(left // (len(self._played) - place), self._pays)
@@ -104,7 +104,7 @@ class Advisor:
             asked = [] if is_of_budgets else _pauses(self.story, variant, first)
             asked += _of_budgets(played, first, budgets)
             if asked and budgets:
-                first_asked[variant] = played, asked[0]
+                first_asked[variant] = played, _first_of_each(asked)
             found[variant] = self._within(played, asked, purse, most)
             left += max(0, purse.left)
             if asked and not found[variant] and not _leaves_enough(played, purse):
@@ -116,7 +116,7 @@ class Advisor:
 
     def _cured(
         self,
-        asked: Mapping[str, tuple[Played, Asked]],
+        asked: Mapping[str, tuple[Played, Sequence[Asked]]],
         found: Mapping[str, tuple[Remedy, ...]],
         purse: Purse,
     ) -> dict[str, tuple[Remedy, ...]]:
@@ -220,6 +220,15 @@ def _of_budgets(played: Played, analysis: Analysis, broken: Sequence[Budget]) ->
         for pause in told or [None]:
             case = Case(played.story, played.variant, scenario, analysis, pause, budget.metric)
             yield case, Symptom(metric=key), (key,)
+
+
+def _first_of_each(asked: Sequence[Asked]) -> list[Asked]:
+    """The longest pause, and each metric of a broken budget with the pause that it is about first."""
+    found = {"": asked[0]}
+    for one in asked:
+        if one[1].metric:
+            found.setdefault(one[1].metric, one)
+    return list(found.values())
 
 
 def _judged(asked: Asked, played: Played, other: Played, seeds: Sequence[int]) -> Outcome | None:

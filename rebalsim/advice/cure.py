@@ -60,16 +60,20 @@ class Contender:
 
 
 def smallest_of_all(
-    asked: Mapping[str, tuple[Played, Asked]], most: float, judge: Judge, purse: Purse, spare: Purse
+    asked: Mapping[str, tuple[Played, Sequence[Asked]]],
+    most: float,
+    judge: Judge,
+    purse: Purse,
+    spare: Purse,
 ) -> list[Remedy]:
     """The smallest change that keeps all budgets, one remedy for each variant where it does, over as
-    many seeds in each. `asked`: of each variant its longest pause; `most`: what a change costs that
+    many seeds in each. `asked`: of each variant its longest pause and broken budgets; `most`: what a change costs that
     is known to keep them; `spare` pays for the variants as they are.
     """
     found: list[Contender] = []
     with suppress(OutOfEvents):
-        for played, one in sorted(asked.values(), key=lambda each: _price(each[0])):
-            found += _of_variant(played, one, most, judge, purse, spare)
+        for played, ones in sorted(asked.values(), key=lambda each: _price(each[0])):
+            found += _of_variant(played, ones, most, judge, purse, spare)
     while found:
         least = min(contender.cost for contender in found)
         alike = [c for c in found if c.cost == least]
@@ -91,21 +95,27 @@ def _price(played: Played) -> int:
 
 
 def _of_variant(
-    played: Played, asked: Asked, most: float, judge: Judge, purse: Purse, spare: Purse
+    played: Played,
+    asked: Sequence[Asked],
+    most: float,
+    judge: Judge,
+    purse: Purse,
+    spare: Purse,
 ) -> list[Contender]:
     """What is proposed for a variant and keeps all budgets with the story's own seed."""
     seeds = (played.story.seed,)
     played.play(seeds[0], spare)
-    found = []
-    for patch in proposals(asked[0]):
-        other = None if round(size_of(patch), 3) > most else changed(played, patch)
-        if other is None or patch.variant:
-            continue
-        if other.play(seeds[0], purse)[KEPT]:
-            outcome = judge(asked, played, other, seeds)
-            if outcome is not None and not outcome.breaks:
-                found.append(Contender(asked, patch, played, other, outcome, seeds))
-    return found
+    found: dict[tuple[str, ...], Contender] = {}
+    for one in asked:
+        for patch in proposals(one[0]):
+            other = None if round(size_of(patch), 3) > most else changed(played, patch)
+            if other is None or patch.variant or patch.overrides in found:
+                continue
+            if other.play(seeds[0], purse)[KEPT]:
+                outcome = judge(one, played, other, seeds)
+                if outcome is not None and not outcome.breaks:
+                    found[patch.overrides] = Contender(one, patch, played, other, outcome, seeds)
+    return list(found.values())
 
 
 def _held(alike: Sequence[Contender], judge: Judge, purse: Purse, spare: Purse) -> list[Contender]:

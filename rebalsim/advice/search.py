@@ -442,7 +442,11 @@ class Search:
         """
         ordered = sorted(
             self.found.choices,
-            key=lambda c: (rank_of_change(c.cost, c.tried.middle()), c.tried.patch.sets),
+            key=lambda c: (
+                rank_of_change(c.cost, c.tried.middle()),
+                self.variants.index(c.tried.variant),  # of equals the first, as in a run
+                c.tried.patch.sets,
+            ),
         )
         found: list[Choice] = []
         for choice in ordered:
