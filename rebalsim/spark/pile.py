@@ -2,12 +2,13 @@
 some are taken out and others put in, and only those files are written anew that hold some of them.
 
 What a stream brings with each batch goes into small files beside the large ones, and many small ones
-become one: so a batch costs what it brings, however much there is already.
+become one: so a batch costs what it brings, however much there is already. Whenever the process is cut
+off, each row is there once, as soon as another goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 _MANY = 8  # small files in one folder, which become one
+_MERGED = ".merged-"  # before the name of a file: those that became it, until they are gone
 _SMALL = (
     2  # a file joins those that are smaller if it is at most so many times as large as all of them
 )
@@ -38,11 +40,14 @@ class Pile:
         self._place, self._folders = place, folders
         self._keys, self._order = tuple(keys), [(name, "ascending") for name in order]
         self._held: dict[Path, dict[str, frozenset[Any]]] = {}  # of each file its keys' values
+        for begun in place.glob(f"{folders}=*/{_MERGED}*"):
+            self._end_merging(begun)  # the process that began it was cut off
 
     def rows_of(self, key: str, values: Iterable[str]) -> Any:
         """The rows with these values, without the folders' column; None where there are none."""
         wanted = frozenset(values)
-        found = [_with(_read(file), key, wanted) for file in self._holding(key, wanted)]
+        read = (_read(file) for file in self._holding(key, wanted))
+        found = [rows.filter(_are(rows, key, wanted)) for rows in read]
         return pa.concat_tables(found) if found else None
 
     def all_rows(self) -> Any:
@@ -53,9 +58,17 @@ class Pile:
     def take_out(self, key: str, values: Iterable[str]) -> None:
         """The rows with these values go."""
         gone = frozenset(values)
-        for file in self._holding(key, gone):
-            self._write(file.parent, _with(_read(file), key, gone, but=True))
-            self._remove(file)
+        self.keep(key, gone, lambda rows: pc.invert(_are(rows, key, gone)))
+
+    def keep(self, key: str, values: Iterable[str], stays: Callable[[Any], Any]) -> None:
+        """Of the files that hold rows with these values, the rows that stay, as `stays` says of each."""
+        for file in self._holding(key, frozenset(values)):
+            rows = _read(file)
+            kept = rows.filter(stays(rows))
+            if not kept.num_rows:
+                self._remove(file)
+            elif kept.num_rows < rows.num_rows:
+                self._put(file, kept)
 
     def put_in(self, rows: Any) -> None:
         """These rows come; they have the folders' column, too."""
@@ -79,16 +92,19 @@ class Pile:
         if not rows.num_rows:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        numbers = [int(p.stem[5:]) for p in folder.glob("rows-*.parquet") if p.stem[5:].isdigit()]
-        file = folder / f"rows-{max(numbers, default=0) + 1:08d}.parquet"
-        hidden = folder / f".{file.name}"
+        self._put(_next_in(folder), rows)
+
+    def _put(self, file: Path, rows: Any) -> None:
+        """These rows in a file of this name, in place of the one that may be there, in one step."""
+        hidden = file.with_name(f".{file.name}")
         pq.write_table(rows.sort_by(self._order), hidden, compression="zstd")
+        _crc_of(file).unlink(missing_ok=True)
         hidden.replace(file)
         self._held[file] = _values_in(rows, self._keys)
 
     def _remove(self, file: Path) -> None:
         file.unlink()
-        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's beside its own files
+        _crc_of(file).unlink(missing_ok=True)
         self._held.pop(file, None)
 
     def _merge(self, folder: Path) -> None:
@@ -104,9 +120,30 @@ class Pile:
             few.append(file)
             total += size
         if len(few) >= _MANY:
-            self._write(folder, pa.concat_tables([_read(file) for file in few]))
-            for file in few:
-                self._remove(file)
+            merged = _next_in(folder)
+            begun = folder / f"{_MERGED}{merged.name}"
+            begun.write_text("\n".join(file.name for file in few), "utf-8")
+            self._put(merged, pa.concat_tables([_read(file) for file in few]))
+            self._end_merging(begun)
+
+    def _end_merging(self, begun: Path) -> None:
+        """The small files go, if the one that they became is there."""
+        if begun.with_name(begun.name.removeprefix(_MERGED)).exists():
+            for name in begun.read_text("utf-8").splitlines():
+                if (begun.parent / name).exists():
+                    self._remove(begun.parent / name)
+        begun.unlink()
+
+
+def _next_in(folder: Path) -> Path:
+    """The name of a file that is not there yet."""
+    numbers = [int(p.stem[5:]) for p in folder.glob("rows-*.parquet") if p.stem[5:].isdigit()]
+    return folder / f"rows-{max(numbers, default=0) + 1:08d}.parquet"
+
+
+def _crc_of(file: Path) -> Path:
+    """What Spark writes beside its own files."""
+    return file.with_name(f".{file.name}.crc")
 
 
 def _files_in(place: Path) -> Iterator[Path]:
@@ -125,10 +162,9 @@ def _read(file: Path) -> Any:
     return pq.ParquetFile(file).read()
 
 
-def _with(rows: Any, key: str, values: frozenset[str], but: bool = False) -> Any:
-    """The rows with these values, or all but them."""
-    are = pc.is_in(rows[key], value_set=pa.array(sorted(values), pa.string()))
-    return rows.filter(pc.invert(are) if but else are)
+def _are(rows: Any, key: str, values: frozenset[str]) -> Any:
+    """Of each row, whether it has one of these values."""
+    return pc.is_in(rows[key], value_set=pa.array(sorted(values), pa.string()))
 
 
 def _values_in(rows: Any, keys: Sequence[str]) -> dict[str, frozenset[Any]]:

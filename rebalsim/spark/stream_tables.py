@@ -75,25 +75,20 @@ class StreamTables:
         for table, pile in self._tables.items():
             pile.take_out("group", groups)
             pile.put_in(told[table])
-        if former.shared:
-            self._facts.take_out("file", former.shared)
-            self._facts.put_in(_bucketed(former.stays))
+        self._facts.keep("file", former.shared, marks.stays_in)
         self._open.take_out("file", marks.files)
         self._facts.put_in(_bucketed(marks.final_of(fresh)))
         self._open.put_in(_in_one_bucket(marks.open_of(fresh)))
         self._parted |= set(marks.files)
 
     def _former(self, marks: Marks) -> Former:
-        """What these files told before, and what of it goes."""
+        """What these files told before, and goes."""
         gone = [self._open.rows_of("file", marks.files)]
         shared = [file for file in marks.files if marks.is_whole(file) or file not in self._parted]
         found = self._facts.rows_of("file", shared) if shared else None
-        if found is None:
-            return Former(_joined_rows(gone, None), None, [])
-        others = pc.invert(pc.is_in(found["file"], value_set=pa.array(shared, pa.string())))
-        stays = pc.or_(others, marks.stays_in(found))
-        gone.append(found.filter(pc.invert(stays)))
-        return Former(_joined_rows(gone, None), found.filter(stays), shared)
+        if found is not None:
+            gone.append(found.filter(pc.invert(marks.stays_in(found))))
+        return Former(_joined_rows(gone, None), shared)
 
     def _all_of(self, groups: set[str], marks: Marks, fresh: Any) -> Any:
         """All that is known of these groups, sorted by group."""
@@ -132,8 +127,7 @@ class Former(NamedTuple):
     """What the files of a batch told before."""
 
     gone: Any  # rows that go
-    stays: Any  # of the files that were looked through, the rows that stay
-    shared: list[str]  # these files
+    shared: list[str]  # files whose rows may go of the first pile, too
 
 
 def changed_groups(gone: Any, fresh: Any) -> set[str]:

@@ -76,8 +76,8 @@ def test_files_of_others_are_part_of_it_and_only_touched_ones_are_written(tmp_pa
     assert names == [
         ".hidden.parquet",
         ".part-b.parquet.crc",
+        "part-a.parquet",
         "part-b.parquet",
-        "rows-00000001.parquet",
     ]
     (folder / ".hidden.parquet").unlink()
     (folder / ".part-b.parquet.crc").unlink()
