@@ -5,18 +5,18 @@ Any difference is real: the draws are the same.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from rebalsim.domain.budget import Budget
 from rebalsim.domain.client import BrokerConfig, ClientConfig
-from rebalsim.domain.consumer import Handler
+from rebalsim.domain.consumer import Consumer, Handler
 from rebalsim.domain.habits import JAVA
 from rebalsim.domain.instants import MS, SECOND
 from rebalsim.domain.metrics import METRICS
 from rebalsim.domain.pods import Life
-from rebalsim.domain.scenario import Scenario
+from rebalsim.domain.scenario import Scenario, everybody_in
 from rebalsim.domain.unit import Better
 from rebalsim.words.times import say_duration
 
@@ -113,7 +113,7 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
     """
     config = (
         scenario.cluster.config,
-        [(c.name, c.config) for g in scenario.groups for c in g.consumers],
+        [(c.name, c.config) for c in everybody_in(scenario)],
     )
     return _digest(_bare(scenario)), _digest(config)
 
@@ -121,18 +121,18 @@ def digests_of(scenario: Scenario) -> tuple[str, str]:
 def parts_of(scenario: Scenario) -> dict[str, str]:
     """A digest of each part of the story without Kafka's settings, by the part's name in a file."""
     bare = _bare(scenario)
-    people = [c for g in bare.groups for c in g.consumers]
-    members = tuple(
-        replace(g, consumers=tuple(replace(c, handler=Handler(), life=Life()) for c in g.consumers))
-        for g in bare.groups
-    )
+    people = list(everybody_in(bare))
+
+    def named(consumer: Consumer) -> Consumer:
+        return replace(consumer, handler=Handler(), life=Life())
+
     parts = {
         "topics": bare.topics,
-        "members": members,
+        "members": _with_consumers(bare.groups, named),
         "handler": tuple(c.handler for c in people),
         "life": tuple(c.life for c in people),
         "connect": bare.connect,
-        "script": bare.script,
+        "script": _with_consumers(bare.script, named),
         "random_faults": bare.random_faults,
         "brokers": (bare.cluster, bare.machine),
         "horizon": (bare.horizon_us, bare.start),
@@ -149,13 +149,10 @@ def parts_changed(old: VariantBaseline, new: VariantBaseline) -> list[str]:
 
 def _bare(scenario: Scenario) -> Scenario:
     """What happens to the group, and nothing else."""
-    groups = tuple(
-        replace(
-            g,
-            consumers=tuple(replace(c, config=ClientConfig(), habits=JAVA) for c in g.consumers),
-        )
-        for g in scenario.groups
-    )
+
+    def bare(consumer: Consumer) -> Consumer:
+        return replace(consumer, config=ClientConfig(), habits=JAVA)
+
     return replace(
         scenario,
         title="",
@@ -171,10 +168,24 @@ def _bare(scenario: Scenario) -> Scenario:
         seed=0,
         runs=1,
         shift_within_us=int(scenario.shift_within_us > 0),
-        groups=groups,
+        groups=_with_consumers(scenario.groups, bare),
         cluster=replace(scenario.cluster, config=type(scenario.cluster.config)()),
-        script=tuple(replace(a, line=0) for a in scenario.script),
+        script=_with_consumers(tuple(replace(a, line=0) for a in scenario.script), bare),
     )
+
+
+def _with_consumers(value: Any, changed: Callable[[Consumer], Consumer]) -> Any:
+    """The same with each consumer within it changed: scripts name some, too."""
+    if isinstance(value, Consumer):
+        return changed(value)
+    if isinstance(value, tuple):
+        return tuple([_with_consumers(one, changed) for one in value])
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    inner = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+    other = {name: _with_consumers(one, changed) for name, one in inner.items()}
+    differing = {name: one for name, one in other.items() if one is not inner[name]}
+    return replace(value, **differing) if differing else value
 
 
 def _digest(value: object) -> str:

@@ -136,25 +136,39 @@ def _pairs(
 def _settings(
     before: str, after: str, overrides: Sequence[str], allow_code: bool
 ) -> tuple[str, ...]:
-    """Which of Kafka's settings differ between two stories, with the later file's line."""
-    from rebalsim.analysis.baseline import VariantBaseline, settings_changed, settings_of
+    """Which of Kafka's settings differ between two stories, with the later file's line; and which
+    other parts of the story do.
+    """
+    from rebalsim.analysis.baseline import (
+        VariantBaseline,
+        parts_changed,
+        parts_of,
+        settings_changed,
+        settings_of,
+    )
     from rebalsim.cli.options import load_story
+    from rebalsim.words.lists import joined
 
     old, new = (load_story(name, overrides, allow_code) for name in (before, after))
     told: dict[str, None] = {}
+    parts: dict[str, None] = {}
     for name in old.variants:
         if name not in new.variants:
             continue
         was, now = (
-            VariantBaseline(0, 0, "", "", values=settings_of(story.scenario(name)))
-            for story in (old, new)
+            VariantBaseline(0, 0, "", "", values=settings_of(one), parts=parts_of(one))
+            for one in (story.scenario(name) for story in (old, new))
         )
+        parts |= dict.fromkeys(parts_changed(was, now))
         for key, one, other in settings_changed(was, now):
             seat = next(iter(new.resolver(name).seats), "")
             line, _, text, _ = new.place_of("consumer", seat, key, name)
             where = f" ({after}:{line})" if key in text else ""
             told[f"{key} {one} → {other}{where}"] = None
-    return (f"Settings that changed: {', '.join(told)}.",) if told else ()
+    return (
+        *([f"Settings that changed: {', '.join(told)}."] if told else []),
+        *([f"Of the story changed: {joined(list(parts))}."] if parts else []),
+    )
 
 
 def _labels(before: str, after: str) -> tuple[str, str]:

@@ -41,7 +41,8 @@ def tell_answer(answer: Answer, variant: str = "") -> Answered:
         return Answered(question, unsaid, text, False)
     is_bad = answer.is_yes
     if answer.question == "cooperative-in-use":  # the one that should be answered with yes
-        if variant == "eager" and not answer.is_yes:
+        is_eager = variant.rpartition(" ")[2] == "eager"  # with a file's name before it, or none
+        if is_eager and not answer.is_yes:
             return Answered(question, "n/a", "This variant is eager on purpose.", False)
         is_bad = not answer.is_yes and bool(answer.consumers)
     return Answered(question, "yes" if answer.is_yes else "no", text, is_bad)

@@ -372,3 +372,16 @@ def test_a_regression_alone_was_headed_as_a_broken_budget(repository: Repository
     asked = ("--baseline", "pauses.json", "--max-regression", "5%", "--advise", "off")
     assert repository.check("scenarios", *asked, "--markdown") == exits.BROKEN
     assert repository.out.startswith("### Worse than the baseline allows\n")
+
+
+def test_settings_of_members_that_the_script_adds_were_taken_for_the_script(
+    repository: Repository,
+) -> None:
+    kept = DEPLOY.partition('  rebalances: "== 0"')[0]
+    grown = kept.replace("replay:", "  - {at: 210s, scale: {to: 4}}\nreplay:").replace("40s", "50s")
+    repository.write("scenarios/deploy.yaml", grown)
+    save(repository)
+    repository.write("scenarios/deploy.yaml", grown.replace("60s", "20s"))
+    repository.check("scenarios", "--baseline", "pauses.json", "--json")
+    changes = json.loads(repository.out)["baseline"]["changes"]
+    assert changes and all("the story changed" not in c["because"] for c in changes)

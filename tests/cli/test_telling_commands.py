@@ -312,6 +312,24 @@ def test_compare_a_kept_result_against_what_is_now(capsys: Said, tmp_path: Path)
     assert all(not d["partitions"] for d in document["differences"])
 
 
+def test_compare_tells_what_of_the_stories_differs(capsys: Said, tmp_path: Path) -> None:
+    story = """\
+topics: {orders: {partitions: 4, rate: 40/s}}
+group: {members: 2, handler: 1ms, config: {session.timeout.ms: 45s}}
+script: [{at: 30s, scale: {to: 3}}]
+horizon: 90s
+replay: [eager, cooperative]
+"""
+    changed = story.replace("handler: 1ms", "handler: 2ms").replace("45s", "20s")
+    for name, text in (("a", story), ("b", changed)):
+        (tmp_path / f"{name}.yaml").write_text(text, "utf-8")
+    text = out(capsys, "compare", str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml"))
+    told = " ".join(text.split())
+    assert "Settings that changed: session.timeout.ms 45s → 20s (" in told and "b.yaml:2)." in told
+    assert "Of the story changed: handler." in told
+    assert "a eager and b eager: n/a. This variant is eager on purpose." in told
+
+
 def test_compare_writes_a_page(capsys: Said, tmp_path: Path) -> None:
     page = tmp_path / "c.html"
     out(capsys, "compare", EAGER, COOPERATIVE, "--html", str(page), "--markdown")
