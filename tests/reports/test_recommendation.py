@@ -120,6 +120,8 @@ def test_a_search_that_was_cut_short_says_of_which_variants_nothing_is_known() -
         events=800_100,
         is_spent=True,
         is_settled=False,
+        seeds=20,
+        seeds_to_keep=19,
     )
     assert "so that no change of consumer was held over all seeds" in _played(found)
     found.choices = []
