@@ -15,6 +15,7 @@ from rebalsim.scenario.language import SCENARIO
 from rebalsim.scenario.member_language import CONNECT, CONNECTOR, GROUP, MEMBER, TEMPLATE, WORKER
 from rebalsim.scenario.process_language import ASSIGNOR_COST, HANDLER, LIFE, LISTENER, STATE
 from rebalsim.scenario.schema import SHAPES
+from rebalsim.scenario.streams_language import PART, PUNCTUATOR, STORE, STREAMS
 from rebalsim.scenario.topic_language import TOPIC_BLOCK
 
 BLOCKS = (
@@ -29,6 +30,10 @@ BLOCKS = (
     STATE,
     LIFE,
     ASSIGNOR_COST,
+    STREAMS,
+    PART,
+    STORE,
+    PUNCTUATOR,
     CONNECT,
     WORKER,
     CONNECTOR,
