@@ -244,7 +244,8 @@ LONG = (
 )
 def test_what_was_once_overturned_in_a_part_of_the_run_is_open_or_true(why: str) -> None:
     seed, metric, op, part, (cut, later) = OVERTURNED_IN_PART[why]
-    trace = play(story_of(random_story(seed).encode(), "s").check().scenario("as-written"))
+    story = story_of(random_story(seed).encode(), "s").check().scenario("as-written")
+    trace = play(replace(story, horizon_us=min(story.horizon_us, later + 1_000_000)))
     budget = Budget(metric, op, 0.0, "itself", **part)
     value = measure_budget(analyse(trace, cut), budget).value
     if value is not None:
@@ -273,7 +274,10 @@ def test_a_relative_limit_sways_with_what_it_is_relative_to(
 ) -> None:
     text = random_story(420_050).replace("replay: as-written", "replay: [eager, cooperative]")
     story = story_of(text.encode(), "s").check()
-    one, other = (play(story.scenario(v)) for v in ("eager", "cooperative"))
+    one, other = (
+        play(replace(story.scenario(v), horizon_us=later + 1_000_000))
+        for v in ("eager", "cooperative")
+    )
     budget = Budget("lag_peak", "<=", factor, "lag_peak", "cooperative")
     outcomes = [
         judge_run(
