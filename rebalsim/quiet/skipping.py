@@ -8,9 +8,10 @@ from typing import Any
 
 from rebalsim.quiet.clocks import Clock, Tick
 from rebalsim.quiet.committing import Committing
-from rebalsim.quiet.consumer_protocol import playing_of
+from rebalsim.quiet.consumer_protocol import AsyncReading, playing_of
 from rebalsim.quiet.foretelling import Foretold
 from rebalsim.quiet.idling import Passes
+from rebalsim.quiet.learning import Learning
 from rebalsim.quiet.playing import Playing
 from rebalsim.quiet.reading import ClassicReading
 from rebalsim.quiet.recurrence import Recurring
@@ -41,6 +42,9 @@ OFTEN_US = 500_000  # records come so often that one does not wait from one to t
 SEEN_FOR_US = 5_000_000
 MANY_WAITS = 64
 MANY_POLLS = 16
+MOST_INSTANTS = 500_000
+SOON_US = 50_000
+HOPELESS_US = 60_000_000
 UNTHINKABLE_US = 2_000_000  # so long it is not asked again
 
 
@@ -50,6 +54,8 @@ class Quiet:
     __slots__ = (
         "_busy",
         "_foretold",
+        "_instants",
+        "_learning",
         "_plays",
         "_repeats",
         "_uneven",
@@ -68,6 +74,8 @@ class Quiet:
         self._plays: dict[int, int] = {}  # … there is nothing to leave out
         self._busy: dict[int, int] = {}  # how many polls in a row had work at hand
         self._waited: dict[int, int] = {}  # how often they waited in a row, and were not quiet
+        self._instants: dict[Any, dict[int, int]] = {}
+        self._learning: dict[int, Learning] = {}  # whose states are learnt
         self._watched: dict[int, Recurring] = {}  # whose polls are compared while they are awake
         self.compared: dict[int, Recurring] = {}  # whose past is played now, poll by poll
 
@@ -82,6 +90,14 @@ class Quiet:
                 return found
         self._foretold.append(Foretold(ground))
         return self._foretold[-1]
+
+    def instants_of(self, flow: Any) -> dict[int, int]:
+        """When its records come, as far as somebody has asked; of all flows that are like it."""
+        told = flow.told
+        found = self._instants.get(told)
+        if found is None or len(found) > MOST_INSTANTS:
+            found = self._instants[told] = {}
+        return found
 
     def lets_repeat(self, client: Any) -> bool:
         """A poll() begins: does this client rest from here on, and what repeats is played once?"""
@@ -108,6 +124,35 @@ class Quiet:
         del self._watched[rank]
         watched.begin()
         return True
+
+    def lets_learn(self, client: Any) -> bool:
+        """The same of a client of the consumer protocol, whose states are learnt."""
+        engine, rank = client.engine, client.rank
+        if engine.is_apart:
+            compared = self.compared.get(rank)
+            if compared is not None:
+                compared.passes()
+            return False
+        now = engine.now
+        if max(self._plays.get(rank, 0), self._unlike.get(rank, 0)) > now or not client.feed.shares:
+            return False
+        learning = self._learning.get(rank)
+        if learning is None or not learning.is_of(client.feed.shares.values()):
+            learning = self._learning[rank] = Learning(client)
+        learning.since_us = now
+        if not learning.is_thinkable() or AsyncReading(client).is_thinkable():
+            del self._learning[rank]
+            self._unlike[rank] = now + UNTHINKABLE_US
+            return False
+        if learning.is_hopeless:
+            del self._learning[rank]
+            self._unlike[rank] = now + HOPELESS_US
+            return False
+        if learning.is_worth_it() and learning.is_possible():
+            learning.begin()
+            return True
+        self.plays_until(client, now + SOON_US)
+        return False
 
     def compare(self, client: Any) -> None:
         """Its past is played from here on: perhaps it repeats itself."""
@@ -188,7 +233,7 @@ class Quiet:
         if playing is None:
             return False
         if playing.wakes_us < NEVER and not playing.is_worth_it():
-            self.plays_until(client, playing.wakes_us)
+            self.plays_until(client, max(playing.wakes_us, client.engine.now + SOON_US))
             return False
         return self._lets_play(playing, self._plays)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from math import ceil, floor, sqrt
+from typing import Any
 
 from rebalsim.simulation.engine import NEVER
 
@@ -89,6 +90,11 @@ class Flow:
             and self._backlog == other._backlog
             and self.is_flowing_since == other.is_flowing_since
         )
+
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """All that was said of it: the same of two flows that are alike."""
+        return (*self._pieces, self._backlog, self.is_flowing_since)
 
     def delay(self, us: int) -> None:
         """Everything that was said so far happens so much later."""

@@ -140,11 +140,30 @@ script: [{at: 41s, join: 1}]
 horizon: 80s
 """
 
+NEVER_AT_REST = """
+cluster: {brokers: 3}
+topics: {t: {partitions: 4, rate: 2000/s}}
+group: {members: 2, handler: 300us, config: {group.protocol: consumer}}
+start: cold
+script: [{at: 14.3s, join: 1}]
+horizon: 24s
+"""
+SEVERAL_RECORDS_A_FETCH = """
+cluster: {brokers: 2, latency: 1ms}
+topics: {t: {partitions: 2, rate: 1666/s}}
+group: {members: 1, handler: {per_record: 50us, commit: none}, config: {group.protocol: consumer}}
+start: cold
+script: [{at: 19s, hang: {members: c0, for: 3s}}]
+horizon: 24s
+"""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
+        pytest.param(NEVER_AT_REST, id="rounds that hang on each other are learnt"),
+        pytest.param(SEVERAL_RECORDS_A_FETCH, id="an answer brings more than one record"),
         pytest.param(ROUNDS_AND_POLLS, id="a poll() begins just as records land"),
         pytest.param(BUSY_AND_ROLLED, id="members rest while a group is rolled"),
         pytest.param(SELDOM_READ, id="an empty answer is noticed or not, by chance"),

@@ -119,7 +119,21 @@ class Background:
     @property
     def is_idle(self) -> bool:
         """Is nothing left for either thread to do?"""
-        return not (self.told or self._queue or self._seekers or self._prefetches)
+        return self.has_done_all and not self._prefetches
+
+    @property
+    def has_done_all(self) -> bool:
+        """Is all done that either thread has asked of the other, but for fetching ahead?"""
+        return not (self.told or self._queue or self._seekers)
+
+    @property
+    def prefetches(self) -> bool:
+        """Is it to fetch ahead when it comes to it?"""
+        return self._prefetches
+
+    def fetch_ahead(self, shall: bool) -> None:
+        """It is to, or not, when it comes to it."""
+        self._prefetches = shall
 
     def longest_wait_us(self, now: int) -> int:
         """For how long the application may wait before it should look again (maximumTimeToWait)."""

@@ -283,6 +283,8 @@ class AsyncConsumer(Consumer):
     def poll(self) -> Generator[Any, Any, int]:
         """KafkaConsumer.poll(): how many records it returns."""
         engine = self.engine
+        if self.quiet is not None and self.quiet.lets_learn(self):
+            yield from self._keep_up()
         self.deadline_us = engine.now + self.spec.handler.poll_timeout_us
         is_first = True
         while True:

@@ -1,0 +1,346 @@
+"""How a client of the consumer protocol skips that is busy most of the time, so that its rounds hang
+on each other: what follows a state is learnt once, for each outcome of the chances that are asked.
+
+A state is how the client stands at the beginning of a poll(): positions told from what has come,
+instants from now. Its past is played by itself; each poll() that is played tells what follows the
+state before it. From a state that is known the client is led on, poll by poll, by what was learnt,
+by when records come and by the chances of each instant, and goes on from the last state that is
+known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, NamedTuple
+
+from rebalsim.quiet.being_at_rest import asks_for_nothing, has_settled, is_heard, is_left_alone
+from rebalsim.quiet.recurrence import Recurring
+from rebalsim.simulation.shares import FETCHING, Fetched
+
+OFTEN_US = 50_000  # records that come less often are waited for
+WORTH_US = 300_000  # less is played
+NEAR_US = 1_000  # so near to a beat the application's waits are cut short
+MOST_STATES = 4_000
+
+Ask = tuple[str, float, int, bool]  # of which chance, its odds, when after the beginning, what came
+
+
+class Step(NamedTuple):
+    """What followed a state once: under which chances and arrivals, and where that led."""
+
+    asked: tuple[Ask, ...]
+    comes: tuple[tuple[int, ...], ...]  # of each kind: when its records came, and the next one
+    then: int
+    takes_us: int
+    polled_us: int | None  # when it was told last that it polls
+    handed_us: int | None
+    busy_until_us: int | None
+
+
+class Mark(NamedTuple):
+    """The beginning of a poll(), and how things stood then."""
+
+    state: int
+    at_us: int
+    counts: tuple[int, ...]
+    told: int
+    polled_us: int
+    handed_us: int
+    busy_until_us: int
+
+
+class Snapshot:
+    """A client in one of its states, as it stood when it was first seen."""
+
+    __slots__ = (
+        "at_us",
+        "buffer",
+        "busy",
+        "counts",
+        "event",
+        "fetches",
+        "inbox",
+        "prefetches",
+        "rank",
+        "sessions",
+        "shares",
+        "woken",
+    )
+
+    def __init__(self, client: Any, counts: tuple[int, ...]) -> None:
+        feed = client.feed
+        self.at_us, self.rank, self.counts = client.engine.now, client.engine.rank, counts
+        self.shares = [(s, s.offset, s.fetched, s.is_waiting) for s in feed.shares.values()]
+        self.buffer = [_copy_of(entry) for entry in feed.buffer]
+        self.fetches = {broker: copy(fetch) for broker, fetch in feed.flying.items()}
+        self.inbox = [fetch.broker for _, fetch in client.inbox]
+        self.sessions = {broker: list(session) for broker, session in feed.sessions.items()}
+        self.busy = [
+            (client.link(broker), client.link(broker).busy_us) for broker in feed.brokers()
+        ]
+        self.woken, self.prefetches = client.woken, client.heartbeat.prefetches
+        self.event = copy(client.event)
+
+    def put(self, client: Any) -> None:
+        """The client stands so again, at that time."""
+        feed = client.feed
+        for share, offset, fetched, is_waiting in self.shares:
+            share.offset, share.fetched, share.is_waiting = offset, fetched, is_waiting
+        feed.shares = {share.partition: share for share, *_ in self.shares}
+        feed.buffer = [_copy_of(entry) for entry in self.buffer]
+        feed.flying = {broker: copy(fetch) for broker, fetch in self.fetches.items()}
+        client.inbox = [(None, feed.flying[broker]) for broker in self.inbox]
+        feed.sessions.update({broker: list(session) for broker, session in self.sessions.items()})
+        for link, busy_us in self.busy:
+            link.busy_us = busy_us
+        client.woken, client.event = self.woken, copy(self.event)
+        client.heartbeat.fetch_ahead(self.prefetches)
+
+
+def _copy_of(entry: Any) -> Fetched:
+    found = Fetched(entry.share, entry.first, entry.count)
+    found.began_at = entry.began_at
+    return found
+
+
+class Learning(Recurring):
+    """Quiet time of a client whose states are learnt."""
+
+    __slots__ = ("_comes", "_last", "_met", "_snapshots", "_states", "_steps")
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self._states: dict[Any, int] = {}
+        self._steps: list[list[Step]] = []
+        self._snapshots: list[Snapshot] = []
+        self._comes: list[dict[int, int]] = [client.quiet.instants_of(flow) for flow in self._kinds]
+        self._last: Mark | None = None
+        self._met = 0
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Are most of the states that it meets new ones?"""
+        return len(self._states) >= MOST_STATES and self._met < 2 * MOST_STATES
+
+    # ------------------------------------------------------------------------------ may it skip now?
+
+    def is_thinkable(self) -> bool:
+        """Is all that it does told by its state and by chances that are asked?"""
+        client, now = self.client, self.engine.now
+        return (
+            not self.commits_each
+            and client.slowness == 1.0
+            and client.config.fetch_min_bytes <= 1  # so that no answer hangs on records far ahead
+            and all(flow.next_after(now) - now < OFTEN_US for flow in self._kinds)
+            and super().is_thinkable()
+        )
+
+    def is_possible(self) -> bool:
+        client, feed = self.client, self.client.feed
+        return bool(
+            has_settled(client)
+            and asks_for_nothing(client)
+            and is_left_alone(client)
+            and is_heard(client)
+            and not (feed.is_behind or feed.is_suspended or feed.hang_us or feed.failed)
+            and all(self._is_being_read(share) for share in self._kind_of)
+            and all(not fetch.is_void and not fetch.elsewhere for fetch in feed.flying.values())
+            and all(client.link(broker).is_clear for broker in feed.brokers())
+            and self._asks_for_its_own()
+        )
+
+    def _is_being_read(self, share: Any) -> bool:
+        return bool(
+            share.state == FETCHING
+            and share.broker >= 0
+            and share.leased_us < 0
+            and not (share.is_going or share.is_coming or share.is_new)
+        )
+
+    def is_worth_it(self) -> bool:
+        return bool(self._next_told_us() - self.engine.now > WORTH_US)
+
+    def _next_told_us(self) -> int:
+        """When the coordinator may hear of it next."""
+        return int(min(self.client.commits.due_us, self.client.heartbeat.beats.next_us()))
+
+    def may_be_writing(self) -> bool:
+        return False
+
+    def is_of(self, shares: Iterable[Any]) -> bool:
+        """Their records come alike, too, as they did."""
+        kinds = self._kinds
+        return set(self._kind_of) == set(shares) and all(
+            share.flow.is_like(kinds[kind]) for share, kind in self._kind_of.items()
+        )
+
+    # -------------------------------------------------------------------------------------- going on
+
+    def begin(self) -> None:
+        self.since_us, self._rank = self.engine.now, self.engine.rank
+        self.wakes_us = self._next_told_us() - 1
+        self._last = None
+        super().begin()
+
+    def end(self) -> None:
+        client = self.client
+        client.quiet.plays_until(client, self.engine.now)  # so far nothing else is left out
+        super().end()
+        client.asked = self._last = None
+
+    # -------------------------------------------------------------------------------------- learning
+
+    def passes(self) -> None:
+        if self.is_hopeless:
+            self.client.asked = None
+            return
+        state = self._state()
+        if self._last is not None and state >= 0:
+            self._learn(self._last, state)
+        self._last = None
+        if state >= 0:
+            self._met += 1
+            state = self._lead_on(state)
+            self._last, self.client.asked = self._mark(state), []
+
+    def _state(self) -> int:
+        """Its number; −1 where something is under way that is no part of it."""
+        client = self.client
+        if client.calls or not self._asks_for_its_own() or not asks_for_nothing(client):
+            return -1
+        stands = (*self._stands(), self._order(), self._threads())
+        found = self._states.get(stands, -1)
+        if found < 0 and len(self._states) < MOST_STATES:
+            found = self._states[stands] = len(self._states)
+            self._steps.append([])
+            counts = tuple([flow.count(self.engine.now) for flow in self._kinds])
+            self._snapshots.append(Snapshot(client, counts))
+        return found
+
+    def _order(self) -> tuple[Any, ...]:
+        """In which order its partitions stand, and those of each session."""
+        feed = self.client.feed
+        return tuple(feed.shares), tuple([tuple(session) for session in feed.sessions.values()])
+
+    def _threads(self) -> tuple[Any, ...]:
+        """What lies between its two threads."""
+        client, event = self.client, self.client.event
+        return (
+            client.woken,
+            client.heartbeat.prefetches,
+            event is not None and (event.hidden, event.is_fresh, event.is_complete),
+        )
+
+    def _mark(self, state: int) -> Mark:
+        client, now = self.client, self.engine.now
+        return Mark(
+            state,
+            now,
+            tuple([flow.count(now) for flow in self._kinds]),
+            len(client.world.events),
+            client.heartbeat.timers.polled_us,
+            client.feed.handed_us,
+            client.busy_until_us,
+        )
+
+    def _learn(self, last: Mark, state: int) -> None:
+        here = self._mark(state)
+        if here.told != last.told:
+            return
+
+        def since(us: int, before_us: int) -> int | None:
+            return us - last.at_us if us != before_us else None
+
+        step = Step(
+            tuple([(w, odds, at - last.at_us, found) for w, odds, at, found in self.client.asked]),
+            tuple(
+                [
+                    tuple([flow.when(n) - last.at_us for n in range(first, then + 1)])
+                    for flow, first, then in zip(self._kinds, last.counts, here.counts, strict=True)
+                ]
+            ),
+            state,
+            here.at_us - last.at_us,
+            since(here.polled_us, last.polled_us),
+            since(here.handed_us, last.handed_us),
+            since(here.busy_until_us, last.busy_until_us),
+        )
+        known = self._steps[last.state]
+        if step in known:
+            return
+        for place, other in enumerate(known):
+            merged = _whatever_comes(step, other)
+            if merged is not None:
+                known[place] = merged
+                return
+        known.append(step)
+
+    # --------------------------------------------------------------------------------------- leading
+
+    def _lead_on(self, state: int) -> int:
+        """To the last state that is known before something else happens."""
+        ends = min(self.engine.until_us - 1, self._next_told_us() - NEAR_US)
+        self._comes = [self.client.quiet.instants_of(flow) for flow in self._kinds]
+        here = found = self._mark(state)
+        counts = list(here.counts)
+        while (step := self._step_from(found.state, found.at_us, counts)) is not None:
+            at = found.at_us
+            if at + step.takes_us > ends:
+                break
+            for kind, came in enumerate(step.comes):
+                counts[kind] += len(came) - 1
+            found = Mark(
+                step.then,
+                at + step.takes_us,
+                (),
+                0,
+                found.polled_us if step.polled_us is None else at + step.polled_us,
+                found.handed_us if step.handed_us is None else at + step.handed_us,
+                found.busy_until_us if step.busy_until_us is None else at + step.busy_until_us,
+            )
+        if found is not here:
+            self._leap_to(found._replace(counts=tuple(counts)))
+        return found.state
+
+    def _step_from(self, state: int, at_us: int, counts: list[int]) -> Step | None:
+        for step in self._steps[state]:
+            if self._is_so(step, at_us, counts):
+                return step
+        return None
+
+    def _is_so(self, step: Step, at_us: int, counts: list[int]) -> bool:
+        """Do records come at these instants, and do the chances have these outcomes?"""
+        for kind, came in enumerate(step.comes):
+            instants, number = self._comes[kind], counts[kind]
+            for after_us in came:
+                comes_us = instants.get(number)
+                if comes_us is None:
+                    comes_us = instants[number] = self._kinds[kind].when(number)
+                if comes_us != at_us + after_us:
+                    return False
+                number += 1
+        stream = self.client.stream
+        return not step.asked or all(
+            (stream(what).unit_at(at_us + after_us) < odds) is found
+            for what, odds, after_us, found in step.asked
+        )
+
+    def _leap_to(self, there: Mark) -> None:
+        client, snapshot = self.client, self._snapshots[there.state]
+        brought = [late - early for late, early in zip(there.counts, snapshot.counts, strict=True)]
+        self.engine.leap(there.at_us, snapshot.rank)
+        snapshot.put(client)
+        self._shift(there.at_us - snapshot.at_us, brought)
+        client.heartbeat.timers.polled_us = there.polled_us
+        client.feed.handed_us, client.busy_until_us = there.handed_us, there.busy_until_us
+
+
+def _whatever_comes(one: Step, other: Step) -> Step | None:
+    """Both in one, where they differ in the outcome of one chance alone: nothing hangs on that."""
+    if one._replace(asked=()) != other._replace(asked=()) or len(one.asked) != len(other.asked):
+        return None
+    apart = [n for n, ask in enumerate(one.asked) if ask != other.asked[n]]
+    if len(apart) != 1 or one.asked[apart[0]][:3] != other.asked[apart[0]][:3]:
+        return None
+    return one._replace(asked=one.asked[: apart[0]] + one.asked[apart[0] + 1 :])
