@@ -21,7 +21,7 @@ from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TaskStarting, TaskStopping
 from rebalsim.trace.events import TraceEvent
 from rebalsim.trace.ledger import PIECE, Ledger
-from rebalsim.trace.streams_events import StoreRestored
+from rebalsim.trace.streams_events import CommitsMade, StoreRestored
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace
 
 _INSTANTS: dict[type, tuple[str, ...]] = {  # beside at_us
@@ -32,6 +32,7 @@ _INSTANTS: dict[type, tuple[str, ...]] = {  # beside at_us
     ev.InitialDelayExtended: ("until_us",),
     ev.IntervalWaited: ("until_us",),
     StoreRestored: ("began_us", "held_us"),
+    CommitsMade: ("last_us",),
     TaskStopping: ("polled_us",),
 }
 # what a trace of the whole wire holds of an hour in which nothing happens

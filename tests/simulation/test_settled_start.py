@@ -133,7 +133,7 @@ def test_an_application_of_kafka_streams_cannot_begin_so_yet() -> None:
 
 def test_every_instant_of_an_event_is_counted_from_the_storys_zero() -> None:
     """Events say instants and lengths; which is which nobody can see from their names alone."""
-    lengths = {"delay_us"}
+    lengths = {"delay_us", "every_us"}
     for kind in EVENT_CLASSES.values():
         said = {f.name for f in fields(kind) if f.name.endswith("_us")} - {"at_us"} - lengths
         assert said <= {*settled._INSTANTS.get(kind, ())}, kind
