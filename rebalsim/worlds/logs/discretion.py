@@ -36,8 +36,8 @@ def tells_a_secret(name: str) -> bool:
     """What stands in place of a name looks like a secret, or has one within; or is far too long for one."""
     return (
         len(name) > LONGEST_NAME
-        or _PAIR.search(name) is not None
-        or _SAID.search(name) is not None
+        or ("=" in name and _PAIR.search(name) is not None)
+        or (":" in name and _SAID.search(name) is not None)
         or _TOKENS.search(name) is not None
         or any(_is_random(word) for word in _LONG_WORD.findall(name))
     )
@@ -55,27 +55,36 @@ def _is_random(word: str) -> bool:
     return all(kinds) and len(_CHANGES.findall(word)) > 0.42 * len(word)
 
 
-@lru_cache(16_384)
-def _are_partitions(partitions: tuple[str, ...]) -> bool:
-    return not any(map(tells_a_secret, partitions))
+# names and lists of partitions that were looked at: the usual case costs a look-up each
+_fine: set[str | tuple[str, ...]] = {"", ()}
+_MANY = 50_000
 
 
 def is_discreet(fact: Fact) -> bool:
     """None of the names that a fact tells looks like a secret."""
-    if fact.partitions and not _are_partitions(fact.partitions):
+    fine = _fine
+    if (
+        fact.member in fine
+        and fact.group in fine
+        and fact.client in fine
+        and fact.partitions in fine
+        and fact.other in fine
+        and fact.instance in fine
+        and (not fact.plan or fine.issuperset(fact.plan))
+    ):
+        return True
+    return _is_seen_to_be(fact)
+
+
+def _is_seen_to_be(fact: Fact) -> bool:
+    """The same, by looking at each name."""
+    names = (fact.group, fact.client, fact.member, fact.other, fact.instance)
+    if any(map(tells_a_secret, (*names, *fact.partitions, *(fact.plan or ())))):
         return False
-    for name in (fact.group, fact.client, fact.member, fact.other, fact.instance):
-        if name and name not in _fine:
-            if tells_a_secret(name):
-                return False
-            if len(_fine) > _MANY:
-                _fine.clear()
-            _fine.add(name)
-    return not fact.plan or not any(map(tells_a_secret, fact.plan))
-
-
-_fine: set[str] = set()  # names that were looked at: the usual case costs no call
-_MANY = 50_000
+    if len(_fine) > _MANY:
+        _fine.clear()
+    _fine.update(names, fact.plan or (), ("",), (fact.partitions, ()))
+    return True
 
 
 # --------------------------------------------------------------------------------------- free text

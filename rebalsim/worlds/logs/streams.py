@@ -363,16 +363,19 @@ class Reader:
             self.census.add_unknown(record.text)
             return
         self.heard[speaker] += 1
-        if facts and not self._are_discreet(facts):
-            facts = ()
-        if not facts:
+        told = stream.told
+        last = told[-1] if told else stream.latest
+        if not facts or not self._are_discreet(facts):
             stream.spoke_us = record.at_us
-        elif (last := stream.last) is not None and self._is_anothers(stream, last, facts[0], place):
+            return
+        if last is not None and self._is_anothers(stream, last, facts[0], place):
             self._remember(stream, 1 << 62, place, REMEMBERED * 4)
             stream = self._next_process(stream)
             self.recent[:place] = [""] * place  # which were the former's
-        for fact in facts:
-            stream.add(speaker, fact)
+        told = stream.told
+        for number, fact in enumerate(facts, stream.before + len(told)):
+            fact.place = number
+            told.append((speaker, fact))
 
     def _is_anothers(
         self, stream: Stream, last: tuple[Dialect, Fact], first: Fact, place: int
