@@ -209,7 +209,7 @@ class Learning(Recurring):
         client = self.client
         if client.calls or not self._asks_for_its_own() or not asks_for_nothing(client):
             return -1
-        stands = (*self._stands(), self._order(), self._threads())
+        stands = (*self._stands(), self._order(), self._threads(), self._ways())
         found = self._states.get(stands, -1)
         if found < 0 and len(self._states) < MOST_STATES:
             found = self._states[stands] = len(self._states)
@@ -222,6 +222,11 @@ class Learning(Recurring):
         """In which order its partitions stand, and those of each session."""
         feed = self.client.feed
         return tuple(feed.shares), tuple([tuple(session) for session in feed.sessions.values()])
+
+    def _ways(self) -> tuple[int, ...]:
+        """How long messages take to each broker, and back."""
+        links = [self.client.link(broker) for broker in self.client.feed.brokers()]
+        return tuple([link.fixed_us + link.extra_us for link in links])
 
     def _threads(self) -> tuple[Any, ...]:
         """What lies between its two threads."""
