@@ -10,7 +10,7 @@ known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -107,7 +107,7 @@ def _copy_of(entry: Any) -> Fetched:
 class Learning(Recurring):
     """Quiet time of a client whose states are learnt."""
 
-    __slots__ = ("_comes", "_last", "_met", "_snapshots", "_states", "_steps")
+    __slots__ = ("_chances", "_comes", "_last", "_met", "_snapshots", "_states", "_steps")
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
@@ -115,6 +115,7 @@ class Learning(Recurring):
         self._steps: list[list[Step]] = []
         self._snapshots: list[Snapshot] = []
         self._comes: list[dict[int, int]] = [client.quiet.instants_of(flow) for flow in self._kinds]
+        self._chances: dict[str, Callable[[int], float]] = {}  # whether each comes true, by instant
         self._last: Mark | None = None
         self._met = 0
 
@@ -253,6 +254,8 @@ class Learning(Recurring):
         here = self._mark(state)
         if here.told != last.told:
             return
+        for what, *_ in self.client.asked:
+            self._chances[what] = self.client.stream(what).unit_at
 
         def since(us: int, before_us: int) -> int | None:
             return us - last.at_us if us != before_us else None
@@ -287,26 +290,24 @@ class Learning(Recurring):
         """To the last state that is known before something else happens."""
         ends = min(self.engine.until_us - 1, self._next_told_us() - NEAR_US)
         self._comes = [self.client.quiet.instants_of(flow) for flow in self._kinds]
-        here = found = self._mark(state)
-        counts = list(here.counts)
-        while (step := self._step_from(found.state, found.at_us, counts)) is not None:
-            at = found.at_us
+        here = self._mark(state)
+        at, counts = here.at_us, list(here.counts)
+        polled, handed, busy = here.polled_us, here.handed_us, here.busy_until_us
+        while (step := self._step_from(state, at, counts)) is not None:
             if at + step.takes_us > ends:
                 break
+            if step.polled_us is not None:
+                polled = at + step.polled_us
+            if step.handed_us is not None:
+                handed = at + step.handed_us
+            if step.busy_until_us is not None:
+                busy = at + step.busy_until_us
             for kind, came in enumerate(step.comes):
                 counts[kind] += len(came) - 1
-            found = Mark(
-                step.then,
-                at + step.takes_us,
-                (),
-                0,
-                found.polled_us if step.polled_us is None else at + step.polled_us,
-                found.handed_us if step.handed_us is None else at + step.handed_us,
-                found.busy_until_us if step.busy_until_us is None else at + step.busy_until_us,
-            )
-        if found is not here:
-            self._leap_to(found._replace(counts=tuple(counts)))
-        return found.state
+            state, at = step.then, at + step.takes_us
+        if at > here.at_us:
+            self._leap_to(Mark(state, at, tuple(counts), 0, polled, handed, busy))
+        return state
 
     def _step_from(self, state: int, at_us: int, counts: list[int]) -> Step | None:
         for step in self._steps[state]:
@@ -315,19 +316,22 @@ class Learning(Recurring):
         return None
 
     def _is_so(self, step: Step, at_us: int, counts: list[int]) -> bool:
-        """Do records come at these instants, and do the chances have these outcomes?"""
+        """Do records come at these instants, and do the chances have these outcomes? When the first
+        record comes is told by the state.
+        """
         for kind, came in enumerate(step.comes):
-            instants, number = self._comes[kind], counts[kind]
-            for after_us in came:
-                comes_us = instants.get(number)
-                if comes_us is None:
-                    comes_us = instants[number] = self._kinds[kind].when(number)
-                if comes_us != at_us + after_us:
-                    return False
-                number += 1
-        stream = self.client.stream
+            if len(came) > 1:
+                instants, number = self._comes[kind], counts[kind]
+                for after_us in came[1:]:
+                    number += 1
+                    comes_us = instants.get(number)
+                    if comes_us is None:
+                        comes_us = instants[number] = self._kinds[kind].when(number)
+                    if comes_us != at_us + after_us:
+                        return False
+        chances = self._chances
         return not step.asked or all(
-            (stream(what).unit_at(at_us + after_us) < odds) is found
+            (chances[what](at_us + after_us) < odds) is found
             for what, odds, after_us, found in step.asked
         )
 
