@@ -11,12 +11,12 @@ known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from typing import Any, NamedTuple
 
 from rebalsim.quiet.being_at_rest import asks_for_nothing, has_settled, is_heard, is_left_alone
 from rebalsim.quiet.recurrence import Recurring
-from rebalsim.simulation.shares import FETCHING, Fetched
+from rebalsim.quiet.states import Places, State
+from rebalsim.simulation.shares import FETCHING
 
 OFTEN_US = 50_000  # records that come less often are waited for
 WORTH_US = 300_000  # less is played
@@ -50,79 +50,69 @@ class Mark(NamedTuple):
     busy_until_us: int
 
 
-class Snapshot:
-    """A client in one of its states, as it stood when it was first seen."""
+class Lessons:
+    """What was learnt on one ground, by whichever client."""
 
-    __slots__ = (
-        "at_us",
-        "buffer",
-        "busy",
-        "counts",
-        "event",
-        "fetches",
-        "inbox",
-        "prefetches",
-        "rank",
-        "sessions",
-        "shares",
-        "woken",
-    )
+    __slots__ = ("met", "places", "states", "steps")
 
-    def __init__(self, client: Any, counts: tuple[int, ...]) -> None:
-        feed = client.feed
-        self.at_us, self.rank, self.counts = client.engine.now, client.engine.rank, counts
-        self.shares = [(s, s.offset, s.fetched, s.is_waiting) for s in feed.shares.values()]
-        self.buffer = [_copy_of(entry) for entry in feed.buffer]
-        self.fetches = {broker: copy(fetch) for broker, fetch in feed.flying.items()}
-        self.inbox = [fetch.broker for _, fetch in client.inbox]
-        self.sessions = {broker: list(session) for broker, session in feed.sessions.items()}
-        self.busy = [
-            (client.link(broker), client.link(broker).busy_us) for broker in feed.brokers()
-        ]
-        self.woken, self.prefetches = client.woken, client.heartbeat.prefetches
-        self.event = copy(client.event)
+    def __init__(self) -> None:
+        self.states: list[State] = []
+        self.places: dict[State, int] = {}
+        self.steps: list[list[Step]] = []
+        self.met = 0
 
-    def put(self, client: Any) -> None:
-        """The client stands so again, at that time."""
-        feed = client.feed
-        for share, offset, fetched, is_waiting in self.shares:
-            share.offset, share.fetched, share.is_waiting = offset, fetched, is_waiting
-        feed.shares = {share.partition: share for share, *_ in self.shares}
-        feed.buffer = [_copy_of(entry) for entry in self.buffer]
-        feed.flying = {broker: copy(fetch) for broker, fetch in self.fetches.items()}
-        client.inbox = [(None, feed.flying[broker]) for broker in self.inbox]
-        feed.sessions.update({broker: list(session) for broker, session in self.sessions.items()})
-        for link, busy_us in self.busy:
-            link.busy_us = busy_us
-        client.woken, client.event = self.woken, copy(self.event)
-        client.heartbeat.fetch_ahead(self.prefetches)
+    def place(self, state: State) -> int:
+        """Its number; −1 where there are too many."""
+        found = self.places.get(state, -1)
+        if found < 0 and len(self.states) < MOST_STATES:
+            found = self.places[state] = len(self.states)
+            self.states.append(state)
+            self.steps.append([])
+        self.met += 1
+        return found
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Are most of the states that are met new ones?"""
+        return len(self.states) >= MOST_STATES and self.met < 2 * MOST_STATES
 
-def _copy_of(entry: Any) -> Fetched:
-    found = Fetched(entry.share, entry.first, entry.count)
-    found.began_at = entry.began_at
-    return found
+    def add(self, state: int, step: Step) -> None:
+        known = self.steps[state]
+        if step in known:
+            return
+        for place, other in enumerate(known):
+            merged = _whatever_comes(step, other)
+            if merged is not None:
+                known[place] = merged
+                return
+        known.append(step)
 
 
 class Learning(Recurring):
     """Quiet time of a client whose states are learnt."""
 
-    __slots__ = ("_chances", "_comes", "_last", "_met", "_snapshots", "_states", "_steps")
+    __slots__ = ("_chances", "_comes", "_ground", "_last", "_lessons", "_places")
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
-        self._states: dict[Any, int] = {}
-        self._steps: list[list[Step]] = []
-        self._snapshots: list[Snapshot] = []
-        self._comes: list[dict[int, int]] = [client.quiet.instants_of(flow) for flow in self._kinds]
+        self._places = Places(client, self._kind_of)
+        self._ground: tuple[Any, ...] = ()
+        self._lessons = Lessons()
+        self._comes: list[dict[int, int]] = []
         self._chances: dict[str, Callable[[int], float]] = {}  # whether each comes true, by instant
         self._last: Mark | None = None
-        self._met = 0
 
     @property
     def is_hopeless(self) -> bool:
-        """Are most of the states that it meets new ones?"""
-        return len(self._states) >= MOST_STATES and self._met < 2 * MOST_STATES
+        return self._lessons.is_hopeless
+
+    def _look_at_the_ground(self) -> None:
+        """Rates change while a story runs: what was learnt before does not hold then."""
+        ground = self._places.ground(self._kinds)
+        if ground != self._ground:
+            self._ground, self._last = ground, None
+            self._lessons = self.client.quiet.lessons_on(ground)
+            self._comes = [self.client.quiet.instants_of(flow) for flow in self._kinds]
 
     # ------------------------------------------------------------------------------ may it skip now?
 
@@ -170,10 +160,12 @@ class Learning(Recurring):
         return False
 
     def is_of(self, shares: Iterable[Any]) -> bool:
-        """Their records come alike, too, as they did."""
-        kinds = self._kinds
-        return set(self._kind_of) == set(shares) and all(
-            share.flow.is_like(kinds[kind]) for share, kind in self._kind_of.items()
+        """Their records come alike, too, as they did, and from the same brokers."""
+        kinds, places = self._kinds, self._places
+        return (
+            set(self._kind_of) == set(shares)
+            and all(share.flow.is_like(kinds[kind]) for share, kind in self._kind_of.items())
+            and places.are_where_they_were
         )
 
     # -------------------------------------------------------------------------------------- going on
@@ -193,50 +185,25 @@ class Learning(Recurring):
     # -------------------------------------------------------------------------------------- learning
 
     def passes(self) -> None:
+        self._look_at_the_ground()
         if self.is_hopeless:
-            self.client.asked = None
+            self.client.asked = self._last = None
             return
         state = self._state()
         if self._last is not None and state >= 0:
             self._learn(self._last, state)
         self._last = None
         if state >= 0:
-            self._met += 1
             state = self._lead_on(state)
             self._last, self.client.asked = self._mark(state), []
 
     def _state(self) -> int:
         """Its number; −1 where something is under way that is no part of it."""
-        client = self.client
+        client, now = self.client, self.engine.now
         if client.calls or not self._asks_for_its_own() or not asks_for_nothing(client):
             return -1
-        stands = (*self._stands(), self._order(), self._threads(), self._ways())
-        found = self._states.get(stands, -1)
-        if found < 0 and len(self._states) < MOST_STATES:
-            found = self._states[stands] = len(self._states)
-            self._steps.append([])
-            counts = tuple([flow.count(self.engine.now) for flow in self._kinds])
-            self._snapshots.append(Snapshot(client, counts))
-        return found
-
-    def _order(self) -> tuple[Any, ...]:
-        """In which order its partitions stand, and those of each session."""
-        feed = self.client.feed
-        return tuple(feed.shares), tuple([tuple(session) for session in feed.sessions.values()])
-
-    def _ways(self) -> tuple[int, ...]:
-        """How long messages take to each broker, and back."""
-        links = [self.client.link(broker) for broker in self.client.feed.brokers()]
-        return tuple([link.fixed_us + link.extra_us for link in links])
-
-    def _threads(self) -> tuple[Any, ...]:
-        """What lies between its two threads."""
-        client, event = self.client, self.client.event
-        return (
-            client.woken,
-            client.heartbeat.prefetches,
-            event is not None and (event.hidden, event.is_fresh, event.is_complete),
-        )
+        counts = [flow.count(now) for flow in self._kinds]
+        return self._lessons.place(self._places.state(self._kinds, counts))
 
     def _mark(self, state: int) -> Mark:
         client, now = self.client, self.engine.now
@@ -254,8 +221,6 @@ class Learning(Recurring):
         here = self._mark(state)
         if here.told != last.told:
             return
-        for what, *_ in self.client.asked:
-            self._chances[what] = self.client.stream(what).unit_at
 
         def since(us: int, before_us: int) -> int | None:
             return us - last.at_us if us != before_us else None
@@ -274,22 +239,13 @@ class Learning(Recurring):
             since(here.handed_us, last.handed_us),
             since(here.busy_until_us, last.busy_until_us),
         )
-        known = self._steps[last.state]
-        if step in known:
-            return
-        for place, other in enumerate(known):
-            merged = _whatever_comes(step, other)
-            if merged is not None:
-                known[place] = merged
-                return
-        known.append(step)
+        self._lessons.add(last.state, step)
 
     # --------------------------------------------------------------------------------------- leading
 
     def _lead_on(self, state: int) -> int:
         """To the last state that is known before something else happens."""
         ends = min(self.engine.until_us - 1, self._next_told_us() - NEAR_US)
-        self._comes = [self.client.quiet.instants_of(flow) for flow in self._kinds]
         here = self._mark(state)
         at, counts = here.at_us, list(here.counts)
         polled, handed, busy = here.polled_us, here.handed_us, here.busy_until_us
@@ -310,7 +266,7 @@ class Learning(Recurring):
         return state
 
     def _step_from(self, state: int, at_us: int, counts: list[int]) -> Step | None:
-        for step in self._steps[state]:
+        for step in self._lessons.steps[state]:
             if self._is_so(step, at_us, counts):
                 return step
         return None
@@ -329,18 +285,22 @@ class Learning(Recurring):
                         comes_us = instants[number] = self._kinds[kind].when(number)
                     if comes_us != at_us + after_us:
                         return False
-        chances = self._chances
+        chance = self._chance
         return not step.asked or all(
-            (chances[what](at_us + after_us) < odds) is found
+            (chance(what)(at_us + after_us) < odds) is found
             for what, odds, after_us, found in step.asked
         )
 
+    def _chance(self, what: str) -> Callable[[int], float]:
+        found = self._chances.get(what)
+        if found is None:
+            found = self._chances[what] = self.client.stream(what).unit_at
+        return found
+
     def _leap_to(self, there: Mark) -> None:
-        client, snapshot = self.client, self._snapshots[there.state]
-        brought = [late - early for late, early in zip(there.counts, snapshot.counts, strict=True)]
-        self.engine.leap(there.at_us, snapshot.rank)
-        snapshot.put(client)
-        self._shift(there.at_us - snapshot.at_us, brought)
+        client, state = self.client, self._lessons.states[there.state]
+        self.engine.leap(there.at_us, client.rank + state.rank)
+        self._places.put(state, there.counts)
         client.heartbeat.timers.polled_us = there.polled_us
         client.feed.handed_us, client.busy_until_us = there.handed_us, there.busy_until_us
 

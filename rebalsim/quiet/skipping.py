@@ -11,7 +11,7 @@ from rebalsim.quiet.committing import Committing
 from rebalsim.quiet.consumer_protocol import AsyncReading, playing_of
 from rebalsim.quiet.foretelling import Foretold
 from rebalsim.quiet.idling import Passes
-from rebalsim.quiet.learning import Learning
+from rebalsim.quiet.learning import Learning, Lessons
 from rebalsim.quiet.playing import Playing
 from rebalsim.quiet.reading import ClassicReading
 from rebalsim.quiet.recurrence import Recurring
@@ -56,6 +56,7 @@ class Quiet:
         "_foretold",
         "_instants",
         "_learning",
+        "_lessons",
         "_plays",
         "_repeats",
         "_uneven",
@@ -75,6 +76,7 @@ class Quiet:
         self._busy: dict[int, int] = {}  # how many polls in a row had work at hand
         self._waited: dict[int, int] = {}  # how often they waited in a row, and were not quiet
         self._instants: dict[Any, dict[int, int]] = {}
+        self._lessons: dict[tuple[Any, ...], Lessons] = {}
         self._learning: dict[int, Learning] = {}  # whose states are learnt
         self._watched: dict[int, Recurring] = {}  # whose polls are compared while they are awake
         self.compared: dict[int, Recurring] = {}  # whose past is played now, poll by poll
@@ -90,6 +92,13 @@ class Quiet:
                 return found
         self._foretold.append(Foretold(ground))
         return self._foretold[-1]
+
+    def lessons_on(self, ground: tuple[Any, ...]) -> Lessons:
+        """What was learnt on this ground."""
+        found = self._lessons.get(ground)
+        if found is None:
+            found = self._lessons[ground] = Lessons()
+        return found
 
     def instants_of(self, flow: Any) -> dict[int, int]:
         """When its records come, as far as somebody has asked; of all flows that are like it."""
