@@ -89,8 +89,11 @@ class HeartbeatThread:
         self.bell.off()
 
     def coordinator_found(self, now_us: int) -> None:
-        """The session timer begins anew (FindCoordinatorResponseHandler)."""
+        """The session timer begins anew (FindCoordinatorResponseHandler), and poll() says when the
+        next beat is due: no look has to come first.
+        """
         self.timers.heard_us = now_us
+        self.plan()
 
     def plan(self) -> None:
         """When the thread has something to do next."""

@@ -176,6 +176,7 @@ DIFFERED = {
     "a batch that takes the very last of what is buffered leaves nobody behind": 44000222,
     "who was read last stands last, though it was read while nobody looked": 44001098,
     "a broker that answered in quiet time turns to the next request a little later": 45000015,
+    "a coordinator is found, and nobody says when the next beat is due": 46000020,
     "without latency what follows an answer of the log comes at its very instant": 459,
 }
 
