@@ -162,8 +162,9 @@ def _sways_by(a: Findings, metric: str, s: Selection) -> float:
     highest = measure(a, metric, s) or 0.0
     if highest > _of_a_second(metric, usually):
         return -1.0  # a pile that came from a pause: what sways is far below it
-    # a group that has run quietly for long has shown how far its batches sway
-    share = NEAR_REST if _rested_us(a) >= MINUTE else 1.0
+    # a group that has run quietly for long has shown how far its batches sway, as far as is asked
+    seen_us = min(_rested_us(a), a.horizon_us - (s.from_us or 0))
+    share = NEAR_REST if seen_us >= MINUTE else 1.0
     return max(share * highest, _least_step(metric, usually))
 
 

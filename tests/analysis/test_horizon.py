@@ -200,6 +200,13 @@ OVERTURNED_IN_PART: dict[str, tuple[int, str, str, Part, tuple[int, int]]] = {
         {"from_us": 157_075, "until_us": 612_711},
         (1_200_000, 2_200_000),
     ),
+    "a window of less than a minute has not shown how far lag sways": (
+        64001006,
+        "lag_peak",
+        "<=",
+        {"members": ("c1",), "topics": ("orders",), "from_us": 310_023_345},
+        (358_893_650, 418_893_650),
+    ),
     "a kept partition's pause ended when its owner was back, as its next record shows": (
         450001,
         "partition_seconds",
