@@ -46,6 +46,11 @@ def asks_for_nothing(client: Any) -> bool:
     )
 
 
+def next_told_us(client: Any) -> int:
+    """When the coordinator may hear of it next: by a beat, or by a periodic commit."""
+    return int(min(client.commits.due_us, client.heartbeat.beats.next_us()))
+
+
 def is_left_alone(client: Any) -> bool:
     """Is nothing wrong with it, and is it not about to end?"""
     return bool(

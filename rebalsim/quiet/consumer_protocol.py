@@ -20,6 +20,7 @@ from rebalsim.quiet.being_at_rest import (
     has_settled,
     is_heard,
     is_left_alone,
+    next_told_us,
     waits_for_nothing,
 )
 from rebalsim.quiet.foretelling import Beats, Commit, Foretold
@@ -145,8 +146,7 @@ class AsyncReading(Reading):
         return int(client.commits.due_us if is_told else self.next_told_us())
 
     def next_told_us(self) -> int:
-        """When the coordinator may hear of it next."""
-        return int(min(self.client.commits.due_us, self.client.heartbeat.beats.next_us()))
+        return next_told_us(self.client)
 
     def rest_until(self, at_us: int) -> None:
         client, foretold = self.client, self._foretold

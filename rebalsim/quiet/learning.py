@@ -13,7 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from rebalsim.quiet.being_at_rest import asks_for_nothing, has_settled, is_heard, is_left_alone
+from rebalsim.quiet.being_at_rest import (
+    asks_for_nothing,
+    has_settled,
+    is_heard,
+    is_left_alone,
+    next_told_us,
+)
 from rebalsim.quiet.recurrence import Recurring
 from rebalsim.quiet.states import Places, State
 from rebalsim.simulation.shares import FETCHING
@@ -112,7 +118,7 @@ class Learning(Recurring):
         if ground != self._ground:
             self._ground, self._last = ground, None
             self._lessons = self.client.quiet.lessons_on(ground)
-            self._comes = [self.client.quiet.instants_of(flow) for flow in self._kinds]
+        self._comes = [self.client.quiet.instants_of(flow) for flow in self._kinds]
 
     # ------------------------------------------------------------------------------ may it skip now?
 
@@ -134,10 +140,9 @@ class Learning(Recurring):
             and asks_for_nothing(client)
             and is_left_alone(client)
             and is_heard(client)
-            and not (feed.is_behind or feed.is_suspended or feed.hang_us or feed.failed)
+            and not feed.is_suspended
             and all(self._is_being_read(share) for share in self._kind_of)
-            and all(not fetch.is_void and not fetch.elsewhere for fetch in feed.flying.values())
-            and all(client.link(broker).is_clear for broker in feed.brokers())
+            and self._reads_undisturbed()
             and self._asks_for_its_own()
         )
 
@@ -150,11 +155,7 @@ class Learning(Recurring):
         )
 
     def is_worth_it(self) -> bool:
-        return bool(self._next_told_us() - self.engine.now > WORTH_US)
-
-    def _next_told_us(self) -> int:
-        """When the coordinator may hear of it next."""
-        return int(min(self.client.commits.due_us, self.client.heartbeat.beats.next_us()))
+        return bool(next_told_us(self.client) - self.engine.now > WORTH_US)
 
     def may_be_writing(self) -> bool:
         return False
@@ -172,7 +173,7 @@ class Learning(Recurring):
 
     def begin(self) -> None:
         self.since_us, self._rank = self.engine.now, self.engine.rank
-        self.wakes_us = self._next_told_us() - 1
+        self.wakes_us = next_told_us(self.client) - 1
         self._last = None
         super().begin()
 
@@ -189,36 +190,35 @@ class Learning(Recurring):
         if self.is_hopeless:
             self.client.asked = self._last = None
             return
-        state = self._state()
+        counts = tuple([flow.count(self.engine.now) for flow in self._kinds])
+        state = self._state(counts)
+        here = self._mark(state, counts)
         if self._last is not None and state >= 0:
-            self._learn(self._last, state)
+            self._learn(self._last, here)
         self._last = None
         if state >= 0:
-            state = self._lead_on(state)
-            self._last, self.client.asked = self._mark(state), []
+            self._last, self.client.asked = self._lead_on(here), []
 
-    def _state(self) -> int:
+    def _state(self, counts: tuple[int, ...]) -> int:
         """Its number; −1 where something is under way that is no part of it."""
-        client, now = self.client, self.engine.now
+        client = self.client
         if client.calls or not self._asks_for_its_own() or not asks_for_nothing(client):
             return -1
-        counts = [flow.count(now) for flow in self._kinds]
         return self._lessons.place(self._places.state(self._kinds, counts))
 
-    def _mark(self, state: int) -> Mark:
-        client, now = self.client, self.engine.now
+    def _mark(self, state: int, counts: tuple[int, ...]) -> Mark:
+        client = self.client
         return Mark(
             state,
-            now,
-            tuple([flow.count(now) for flow in self._kinds]),
+            self.engine.now,
+            counts,
             len(client.world.events),
             client.heartbeat.timers.polled_us,
             client.feed.handed_us,
             client.busy_until_us,
         )
 
-    def _learn(self, last: Mark, state: int) -> None:
-        here = self._mark(state)
+    def _learn(self, last: Mark, here: Mark) -> None:
         if here.told != last.told:
             return
 
@@ -233,7 +233,7 @@ class Learning(Recurring):
                     for flow, first, then in zip(self._kinds, last.counts, here.counts, strict=True)
                 ]
             ),
-            state,
+            here.state,
             here.at_us - last.at_us,
             since(here.polled_us, last.polled_us),
             since(here.handed_us, last.handed_us),
@@ -243,11 +243,10 @@ class Learning(Recurring):
 
     # --------------------------------------------------------------------------------------- leading
 
-    def _lead_on(self, state: int) -> int:
+    def _lead_on(self, here: Mark) -> Mark:
         """To the last state that is known before something else happens."""
-        ends = min(self.engine.until_us - 1, self._next_told_us() - NEAR_US)
-        here = self._mark(state)
-        at, counts = here.at_us, list(here.counts)
+        ends = min(self.engine.until_us - 1, next_told_us(self.client) - NEAR_US)
+        state, at, counts = here.state, here.at_us, list(here.counts)
         polled, handed, busy = here.polled_us, here.handed_us, here.busy_until_us
         while (step := self._step_from(state, at, counts)) is not None:
             if at + step.takes_us > ends:
@@ -261,9 +260,11 @@ class Learning(Recurring):
             for kind, came in enumerate(step.comes):
                 counts[kind] += len(came) - 1
             state, at = step.then, at + step.takes_us
-        if at > here.at_us:
-            self._leap_to(Mark(state, at, tuple(counts), 0, polled, handed, busy))
-        return state
+        if at == here.at_us:
+            return here
+        there = Mark(state, at, tuple(counts), here.told, polled, handed, busy)
+        self._leap_to(there)
+        return there
 
     def _step_from(self, state: int, at_us: int, counts: list[int]) -> Step | None:
         for step in self._lessons.steps[state]:

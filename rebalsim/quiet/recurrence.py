@@ -88,13 +88,11 @@ class Recurring(Playing):
 
     def is_possible(self) -> bool:
         """Is nothing under way but what brings records, and is every partition being read?"""
-        client, feed, now = self.client, self.client.feed, self.since_us
+        client, now = self.client, self.since_us
         return bool(
             has_good_standing(client)
             and all(call is None for call, _ in client.inbox)
-            and not feed.is_behind
-            and feed.failed is None
-            and not feed.hang_us
+            and self._reads_undisturbed()
             and all(
                 share.state == FETCHING
                 and share.broker >= 0
@@ -102,6 +100,15 @@ class Recurring(Playing):
                 and not (share.is_new and share.flow.next_after(now) < NEVER)
                 for share in self._kind_of
             )
+        )
+
+    def _reads_undisturbed(self) -> bool:
+        """Does it keep up, and will each of its Fetches be answered as Fetches are?"""
+        client, feed = self.client, self.client.feed
+        return (
+            not feed.is_behind
+            and feed.failed is None
+            and not feed.hang_us
             and all(not fetch.is_void and not fetch.elsewhere for fetch in feed.flying.values())
             and all(client.link(broker).is_clear for broker in feed.brokers())
         )

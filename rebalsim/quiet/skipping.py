@@ -110,16 +110,12 @@ class Quiet:
 
     def lets_repeat(self, client: Any) -> bool:
         """A poll() begins: does this client rest from here on, and what repeats is played once?"""
-        engine, rank = client.engine, client.rank
-        if engine.is_apart:
-            compared = self.compared.get(rank)
-            if compared is not None:
-                compared.passes()
+        now, rank = client.engine.now, client.rank
+        if self._is_played_apart(client):
             return False
-        now = engine.now
         if self._repeats.get(rank, 0) <= now and not self._is_always_busy(client):
             return False
-        if max(self._plays.get(rank, 0), self._unlike.get(rank, 0)) > now or not client.feed.shares:
+        if not self._may_begin_here(client):
             return False
         watched = self._watched.get(rank)
         if watched is None or not watched.is_of(client.feed.shares.values()):
@@ -136,14 +132,8 @@ class Quiet:
 
     def lets_learn(self, client: Any) -> bool:
         """The same of a client of the consumer protocol, whose states are learnt."""
-        engine, rank = client.engine, client.rank
-        if engine.is_apart:
-            compared = self.compared.get(rank)
-            if compared is not None:
-                compared.passes()
-            return False
-        now = engine.now
-        if max(self._plays.get(rank, 0), self._unlike.get(rank, 0)) > now or not client.feed.shares:
+        now, rank = client.engine.now, client.rank
+        if self._is_played_apart(client) or not self._may_begin_here(client):
             return False
         learning = self._learning.get(rank)
         if learning is None or not learning.is_of(client.feed.shares.values()):
@@ -162,6 +152,17 @@ class Quiet:
             return True
         self.plays_until(client, now + SOON_US)
         return False
+
+    def _is_played_apart(self, client: Any) -> bool:
+        """Its past is played now: whoever compares its polls takes note of this one."""
+        if client.engine.is_apart and (compared := self.compared.get(client.rank)) is not None:
+            compared.passes()
+        return bool(client.engine.is_apart)
+
+    def _may_begin_here(self, client: Any) -> bool:
+        """Has it something to read, and was nothing seen that speaks against it?"""
+        seen_us = max(self._plays.get(client.rank, 0), self._unlike.get(client.rank, 0))
+        return seen_us <= client.engine.now and bool(client.feed.shares)
 
     def compare(self, client: Any) -> None:
         """Its past is played from here on: perhaps it repeats itself."""

@@ -16,7 +16,7 @@ Asked = tuple[tuple[int, int], ...]  # place, from which record on
 Got = tuple[tuple[int, int, int], ...]  # … and how many
 
 
-class Flight(NamedTuple):
+class UnderWay(NamedTuple):
     """A Fetch under way."""
 
     broker: int
@@ -36,7 +36,7 @@ class State(NamedTuple):
     nexts_us: tuple[int, ...]  # of each kind: when its next record comes
     shares: tuple[tuple[int, int, int, bool], ...]  # place, offset, fetched, waits; in their order
     sessions: tuple[tuple[int, tuple[int, ...]], ...]
-    flights: tuple[Flight, ...]
+    flights: tuple[UnderWay, ...]
     buffer: tuple[tuple[int, int, int, int], ...]  # place, first, began at, count
     inbox: tuple[int, ...]  # whose answers nobody has read yet
     busy_us: tuple[int, ...]  # until when each broker is
@@ -130,9 +130,9 @@ class Places:
     def _rest(self, share: Any, offset: int, counts: Sequence[int]) -> int:
         return int(offset - counts[self.kinds[self._at[share]]])
 
-    def _flight(self, fetch: Any, counts: Sequence[int]) -> Flight:
+    def _flight(self, fetch: Any, counts: Sequence[int]) -> UnderWay:
         now = self._client.engine.now
-        return Flight(
+        return UnderWay(
             self._broker_at[fetch.broker],
             fetch.arrives_us - now,
             fetch.parked_us - now if fetch.parked_us < NEVER else NEVER,

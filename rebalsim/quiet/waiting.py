@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rebalsim.quiet.being_at_rest import next_told_us
 from rebalsim.quiet.playing import Playing
 from rebalsim.simulation.asynchronous.consumer import SPIN_US
 from rebalsim.simulation.asynchronous.events import PollEvent
@@ -23,8 +24,8 @@ LEAST_WAIT_US = 50_000  # Fetches that come back sooner are played
 
 
 @dataclass(slots=True)
-class Flight:
-    """An empty Fetch: when it comes to its broker, leaves there, and is back."""
+class EmptyFetch:
+    """When it comes to its broker, leaves there, and is back."""
 
     arrives_us: int
     leaves_us: int
@@ -42,7 +43,7 @@ class Wait:
     over_us: int
     polled_us: int  # when an event was handed over last
     is_through: bool
-    flights: dict[int, Flight] = field(default_factory=dict)  # in the order in which they left
+    flights: dict[int, EmptyFetch] = field(default_factory=dict)  # in the order in which they left
 
 
 class Waiting(Playing):
@@ -62,8 +63,7 @@ class Waiting(Playing):
         self.wakes_us = min(self.next_told_us(), self._next_record_us()) - 1
 
     def next_told_us(self) -> int:
-        """When the coordinator may hear of it next."""
-        return int(min(self.client.commits.due_us, self.client.heartbeat.beats.next_us()))
+        return next_told_us(self.client)
 
     def _next_record_us(self) -> int:
         return int(
@@ -149,7 +149,7 @@ class Waiting(Playing):
         client.heartbeat.plan()
         client.nudge.give()
 
-    def _fly(self, broker: int, flight: Flight) -> None:
+    def _fly(self, broker: int, flight: EmptyFetch) -> None:
         """This Fetch is under way, from where it is by now."""
         client, feed, now = self.client, self.client.feed, self.engine.now
         shares = [share for share in feed.shares.values() if share.broker == broker]
@@ -200,9 +200,9 @@ class Waiting(Playing):
             wait.flights[fetch.broker] = self._flight(fetch.broker, arrives)
         return wait
 
-    def _flight(self, broker: int, arrives_us: int) -> Flight:
+    def _flight(self, broker: int, arrives_us: int) -> EmptyFetch:
         leaves = arrives_us + self.client.config.fetch_max_wait_us
-        return Flight(arrives_us, leaves, leaves + self._links[broker].latency_us(leaves))
+        return EmptyFetch(arrives_us, leaves, leaves + self._links[broker].latency_us(leaves))
 
     def _next_landing(self, wait: Wait) -> tuple[int, int]:
         if not wait.flights:

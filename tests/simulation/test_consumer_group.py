@@ -50,18 +50,8 @@ def story(
 
 
 @lru_cache(maxsize=32)
-def played(
-    script: str = "",
-    *,
-    members: int = 3,
-    config: str = "",
-    horizon: str = "3m",
-    rest: str = "",
-    seed: int = 1,
-) -> Trace:
-    return play(
-        story(script, members=members, config=config, horizon=horizon, rest=rest), seed=seed
-    )
+def played(script: str = "", *, seed: int = 1, **how: Any) -> Trace:
+    return play(story(script, **how), seed=seed)
 
 
 def told(trace: Trace, kind: type, **facts: Any) -> list[Any]:
