@@ -196,9 +196,14 @@ class Waiting(Playing):
         wait = Wait(began, since, 0, polled, self._is_through)
         self._go_on_waiting(wait, since)
         for fetch in self._fetches:
-            arrives = fetch.arrives_us if fetch.parked_us == NEVER else fetch.parked_us
-            wait.flights[fetch.broker] = self._flight(fetch.broker, arrives)
+            wait.flights[fetch.broker] = self._as_it_flies(fetch)
         return wait
+
+    def _as_it_flies(self, fetch: Any) -> EmptyFetch:
+        arrives = fetch.arrives_us if fetch.parked_us == NEVER else fetch.parked_us
+        if fetch.is_answered:  # on its way back, at the pace that the line had when it left
+            return EmptyFetch(arrives, fetch.leaves_us, fetch.lands_us)
+        return self._flight(fetch.broker, arrives)
 
     def _flight(self, broker: int, arrives_us: int) -> EmptyFetch:
         leaves = arrives_us + self.client.config.fetch_max_wait_us

@@ -123,3 +123,24 @@ horizon: 2m
     quiet, plain = play(scenario), play(scenario, plain=True)
     assert [repr(event) for event in plain.events] == [repr(event) for event in quiet.events]
     assert quiet.work < plain.work / 20
+
+
+@pytest.mark.parametrize("seed", [485, 488, 489])
+def test_an_answer_keeps_the_pace_that_its_line_had_when_it_left(seed: int) -> None:
+    """It is under way when one of two delays ends, and its client comes to rest before it lands."""
+    text = b"""title: two delays
+cluster: {brokers: 1, latency: 100us}
+topics: {x: {partitions: 7, rate: 0/s}}
+group:
+  members: 2
+  config: {group.protocol: consumer, fetch.max.wait.ms: 100}
+  handler: {per_record: 1ms, commit: sync-record}
+  life: {start: 3s, stop: 1s}
+script:
+  - {at: 40s, add_latency: {members: all, extra: 10ms..200ms, for: 8s}}
+  - {at: 43s, join: 1}
+  - {at: 46s, add_latency: {members: all, extra: 10ms..200ms, for: 8s}}
+horizon: 60s
+"""
+    scenario = story_of(text, "two").check().scenario("as-written")
+    assert difference(play(scenario, seed=seed), play(scenario, seed=seed, plain=True)) == ""
