@@ -8,6 +8,7 @@ units are demanded wherever Kafka's own `*.ms` keys do not define them. Nought n
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from rebalsim.domain.instants import DAY, HOUR, MINUTE, MS, SECOND
 
@@ -75,14 +76,14 @@ def duration(text: str) -> float | None:
     """`1m30s` → µs, or None where it is no duration. Units go from large to small, each once."""
     if not _DURATION.fullmatch(text):
         return None
-    total, last = 0.0, DAY * 2
+    total, last = Fraction(0), DAY * 2
     for amount, unit in _PART.findall(text):
         size = UNITS[unit]
         if size >= last:
             return None
         last = size
-        total += float(amount) * size
-    return total if total <= LONGEST_US else None
+        total += Fraction(amount) * size  # a float would make 8.217s a little less
+    return float(total) if total <= LONGEST_US else None
 
 
 def why_no_duration(text: str) -> str:

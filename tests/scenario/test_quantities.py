@@ -27,6 +27,8 @@ from rebalsim.scenario.kinds import draw_of, say_draw
         ("0.5ms", 500),
         ("0s", 0),
         ("1h0m5s", HOUR + 5 * SECOND),
+        ("8.217s", 8_217 * MS),
+        ("0.000007s", 7),
     ],
 )
 def test_a_duration_is_read_to_the_microsecond(text: str, us: int) -> None:
