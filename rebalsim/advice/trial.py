@@ -96,17 +96,21 @@ def measured(
 
 
 def cost_of(scenario: Scenario, analysis: Analysis) -> int:
-    """What a run costs, in events, or what takes as long: polls and fetches tell next to nothing.
-    Connect's workers beat all the time, where other members' beats are skipped while nothing
-    happens: sent, answered, and minded.
+    """What a run costs, in events, or what takes as long: polls and fetches tell next to nothing."""
+    work = analysis.trace.work // WORK_OF_EVENT
+    return max(len(analysis.trace.events), work) + beats_of(scenario)
+
+
+def beats_of(scenario: Scenario) -> int:
+    """What else is played of Connect's workers, which beat all the time, where other members' beats
+    are skipped while nothing happens: sent, answered, and minded.
     """
-    beats = sum(
+    return sum(
         3 * scenario.horizon_us // c.config.heartbeat_interval_us
         for group in scenario.groups
         for c in group.consumers
         if c.worker is not None
     )
-    return max(len(analysis.trace.events), analysis.trace.work // WORK_OF_EVENT) + beats
 
 
 @dataclass(slots=True)

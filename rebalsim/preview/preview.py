@@ -82,24 +82,25 @@ def preview(
         return Previewed(title, of, new.name, differs, told, refused=refused)
     wanted = [*budgets_of(new.made), *(limits or [])]
     metrics = _metrics(before, new)
-    crashes = _before_and_after(stories.crash, old, new, metrics)
-    configs = [_configs(runs.story) for runs in crashes]
+    days = _days(old, new, metrics)
+    configs = [_configs(runs.story) for runs in days]
     moves = migration.moves_of(pairs, *configs)
     happening = stories.roll(title, both, restarting, configs[1], connectors)
     happening = scalers.acting(happening, new.made, [o for o, _ in both])
     rolled = played(before.made, before.name, happening, metrics, wanted)
+    over_us = [1_000_000 * stories.crash_is_over(side.plays) for side in (before, new)]
+    crashes = [day.within(SINCE_US, at_us) for day, at_us in zip(days, over_us)]
     is_restart = old is None  # the deploy itself
-    restarts = (
-        (rolled, rolled) if is_restart else _before_and_after(stories.restart, old, new, metrics)
-    )
+    restarts = [rolled if is_restart else day.within(at_us) for day, at_us in zip(days, over_us)]
     scaled = scalers.tried(before.made, before.name, happening, new.made, [o for o, _ in both])
-    numbers = [len(runs.seeds) for runs in (rolled, *restarts, *crashes)]
+    numbers = [len(runs.seeds) for runs in (rolled, *days)]
     checked = _placed(rolled.judge.checked(), wanted) if rolled.judge is not None else ()
     again = f"rebalsim preview {shlex.join([*([old.name] if old else []), new.name])}"
     checked = tuple(replace(c, again=again) for c in checked)
     events = ADVICE_EVENTS if advise is None else advise
     if events and (broken := [c.metric for c in checked if c.outcome is Outcome.FAIL]):
-        hints, paid = hints_against(restarts[1], wanted, broken, events)
+        alone = rolled if is_restart else _played_as(stories.restart, new, metrics)
+        hints, paid = hints_against(alone, wanted, broken, events)
         events = max(0, events - paid)  # what is left is for a usual day
         checked = tuple(replace(c, hint=hints.get(c.metric, "")) for c in checked)
     lead, rounds = metrics[0], "rebalances" if metrics is FIGURES else "worker_rebalances"
@@ -112,7 +113,7 @@ def preview(
         _worst(rolled, lead),
         tuple(_figures(rolled, *restarts, *crashes)),
         checked,
-        tuple(_advice(_played_as(stories.day, new, metrics), events)) if events >= OF_A_DAY else (),
+        tuple(_advice(days[1], events)) if events >= OF_A_DAY else (),
         _assumed(new, _asked_besides(both, new)),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
         (*migration.refusals(moves, new.made), *migration.no_road(pairs)),
@@ -168,15 +169,10 @@ def _played_as(
     return played(side.made, side.name, acted, metrics, like=like, is_of_a_day=True)
 
 
-def _before_and_after(
-    happening: Callable[[list[Play]], Happening],
-    old: Side | None,
-    new: Side,
-    metrics: tuple[str, ...],
-) -> tuple[Runs, Runs]:
-    """The same before the change and after it; once only where both sides say the same."""
-    after = _played_as(happening, new, metrics)
-    return (after if old is None else _played_as(happening, old, metrics, after)), after
+def _days(old: Side | None, new: Side, metrics: tuple[str, ...]) -> tuple[Runs, Runs]:
+    """A usual day before the change and after it; once only where both sides say the same."""
+    after = _played_as(stories.day, new, metrics)
+    return (after if old is None else _played_as(stories.day, old, metrics, after)), after
 
 
 def _configs(story: Story) -> dict[str, ClientConfig]:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from rebalsim.advice.advise import Advisor
-from rebalsim.advice.trial import cost_of
+from rebalsim.advice.trial import WORK_OF_EVENT, beats_of
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.check.one_story import StoryJudge
 from rebalsim.domain.errors import Problem, ProblemsError
@@ -28,7 +28,7 @@ SEEDS = (20, 10, 5)
 SEEDS_OF_A_DAY = (10, 5)
 FEW = 3  # within twice the events, and one alone where even these are too dear
 EVENTS = 32_000  # of the deploy: a second or two
-OF_A_DAY = 18_000  # of each story that is told beside it: of four such, each half a second
+OF_A_DAY = 16_000  # of each of the two days that are told beside it, before and after: a second
 ADVICE_EVENTS = 120_000
 MOST_ADVICE = 3
 SINCE_US = (AFTER - 1) * 1_000_000  # what is told begins with what happens, not with the start
@@ -44,6 +44,15 @@ class Runs:
     values: dict[str, list[float | None]] = field(default_factory=dict)
     judge: StoryJudge | None = None
     analyses: dict[int, Analysis] = field(default_factory=dict)  # by seed
+    window: Selection = Selection(from_us=SINCE_US)  # what is measured
+
+    def within(self, from_us: int, until_us: int | None = None) -> Runs:
+        """What a part of the same runs measured."""
+        window = Selection(from_us=from_us, until_us=until_us)
+        part = Runs(self.story, self.metrics, self.seeds, window=window)
+        for seed, analysis in self.analyses.items():
+            _keep(part, seed, analysis)
+        return part
 
     def middle(self, metric: str) -> float | None:
         """The value that half of the runs do not exceed; None where a run could not tell."""
@@ -94,7 +103,7 @@ def played(
     if like is not None and _is_same(scenario, like.story.scenario()):
         return like
     first = run_once(scenario, story.seed).analysis
-    cost = cost_of(scenario, first)
+    cost = first.trace.work // WORK_OF_EVENT + beats_of(scenario)
     events, numbers = (OF_A_DAY, SEEDS_OF_A_DAY) if is_of_a_day else (EVENTS, SEEDS)
     number = _seeds_within(cost, events, numbers)
     if like is not None:
@@ -133,9 +142,8 @@ def _is_same(one: Scenario, other: Scenario) -> bool:
 
 def _keep(runs: Runs, seed: int, one: Analysis) -> None:
     runs.analyses[seed] = one
-    since = Selection(from_us=SINCE_US)
     for metric in runs.metrics:
-        runs.values.setdefault(metric, []).append(one.measure(metric, since))
+        runs.values.setdefault(metric, []).append(one.measure(metric, runs.window))
     if runs.judge is not None:
         runs.judge.add(runs.story.variants[0], seed, one)
 

@@ -21,7 +21,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A metric in the four runs: the deploy; a restart before and after it; a crash likewise."""
+    """A metric in the deploy, and of a usual day before and after it: in its restart and its crash."""
 
     metric: str
     deploy: str

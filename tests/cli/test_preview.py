@@ -175,7 +175,25 @@ def test_what_both_sides_say_alike_is_played_once(
     monkeypatch.setattr(runs, "run_once", counted)
     versions = [write(tmp_path / f"{n}.yaml", version=n) for n in (1, 2)]
     assert preview(*versions).return_value == 0
-    assert titles.count("a crash") == titles.count("a restart") == 10
+    assert titles.count("the day") == 10  # with the crash and the restart of both sides
+
+
+@pytest.mark.slow
+def test_a_day_tells_its_crash_apart_from_the_restart_after_it(tmp_path: Path) -> None:
+    """In the table each stands as if it were alone: the crash's runs are those of a crash alone."""
+    from rebalsim.preview import preview as room
+    from rebalsim.preview import runs, stories
+
+    name = write(tmp_path / "new.yaml")
+    side = room.side_of(name, [(name, Path(name).read_text(encoding="utf-8"))])
+    day, crash = (
+        room._played_as(what, side, room.FIGURES) for what in (stories.day, stories.crash)
+    )
+    over_us = 1_000_000 * stories.crash_is_over(side.plays)
+    of_crash, of_restart = day.within(runs.SINCE_US, over_us), day.within(over_us)
+    assert day.seeds == crash.seeds and of_crash.values == crash.values
+    sums = zip(*(of.values["rebalances"] for of in (of_crash, of_restart, day)))
+    assert all(one and other and one + other == both for one, other, both in sums)
 
 
 @pytest.mark.slow
