@@ -143,19 +143,27 @@ _TAIL = re.compile(r" \(([\w.$-]{1,200})(?::(?:\d{1,6}|\?))?\)(?: \[([^\[\]]{1,1
 
 
 def without_logger(message: str) -> str:
-    """Kafka's own pattern puts the logger behind the message; Strimzi's the thread behind that."""
-    last = message[-1:]
+    """A message without the logger that its pattern puts behind it."""
+    return message[: message_end(message, 0)]
+
+
+def message_end(text: str, begin: int) -> int:
+    """Where the message ends that begins here: Kafka's own pattern puts the logger behind it,
+    Strimzi's the thread behind that.
+    """
+    end = len(text)
+    last = text[-1:]
     if last != ")" and last != "]":
-        message = message.rstrip()
-        last = message[-1:]
+        end = max(begin, len(text.rstrip()))
+        last = text[end - 1 : end]
     if last == ")":
-        begin = message.rfind(" (")
-        if begin >= 0 and _is_logger(message[begin + 2 : -1]):
-            return message[:begin]
-    elif last != "]" or message.rfind(") [") < 0:
-        return message
-    found = _TAIL.search(message, max(0, len(message) - 400))
-    return message[: found.start()] if found is not None else message
+        logger = text.rfind(" (", begin, end)
+        if logger >= 0 and _is_logger(text[logger + 2 : end - 1]):
+            return logger
+    elif last != "]" or text.rfind(") [", begin, end) < 0:
+        return end
+    found = _TAIL.search(text, max(begin, end - 400), end)
+    return found.start() if found is not None else end
 
 
 @lru_cache(4_096)

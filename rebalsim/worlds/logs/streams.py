@@ -108,13 +108,14 @@ class Census:
 
     def add_unknown(self, text: str) -> None:
         """Count a line that mentions groups and is of no known template."""
-        kind = _MASKED.sub("#", text)[:120]
+        kind = _MASKED.sub("#", text[:_LOOKED_AT])[:120]
         if len(self.unknown) < 2_000 or kind in self.unknown:
             self.unknown[kind] += 1
             if kind not in self.examples:
                 self.examples[kind] = masked(text[:300])
 
 
+_LOOKED_AT = 500  # characters by which a kind of line is told
 _MASKED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+")
 
 

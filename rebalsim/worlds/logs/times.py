@@ -11,7 +11,7 @@ from calendar import timegm
 from dataclasses import dataclass, replace
 
 DAY_US = 86_400_000_000
-LOOKED_AT = 160  # characters in which a line's own time begins
+LOOKED_AT = 160  # characters in which a line's own time stands
 
 _ISO = re.compile(
     r"(\d{4})([-/])(\d\d)\2(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
@@ -39,6 +39,8 @@ _YEARLESS = re.compile(rf"{_LEVEL}[A-Z][a-z]{{2}} [ \d]?\d {_CLOCK}")
 _BARE = re.compile(rf"{_LEVEL}(\d\d):(\d\d):(\d\d)(?:[.,](\d{{1,9}}))?(?!\d)")
 _EPOCH = re.compile(r"^%\d\|(\d{9,11})\.(\d{3})\|")
 _NUMBER = re.compile(r"^\W{0,2}(\d{10}\.\d{3,9}|\d{13}|\d{16}|\d{19})(?=[\s\]|,])")
+# what stands in each of these forms: a minute, or digits in a row
+_SOME_TIME = re.compile(r":\d\d|\d{6}")
 
 
 @dataclass(slots=True)
@@ -116,6 +118,8 @@ def stamp_of(line: str) -> Stamp | None:
     if line.startswith("%") and (found := _EPOCH.match(line)) is not None:
         at = int(found[1]) * 1_000_000 + int(found[2]) * 1_000
         return Stamp(at, found.end(), True, True, 1_000)
+    if _SOME_TIME.search(line, 0, LOOKED_AT) is None:
+        return None  # the rest of a message: a setting, or a line of a stack's trace
     found = _ISO.search(line, 0, LOOKED_AT)
     if found is not None:
         return _from_iso(line, found)

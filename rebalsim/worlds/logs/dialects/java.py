@@ -12,9 +12,9 @@ from functools import lru_cache
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
 from rebalsim.worlds.logs.dialects.java_new import TEMPLATES as NEW_TEMPLATES
-from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, heads, one, table, told
+from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, heads, one, table, told_within
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
-from rebalsim.worlds.logs.heads import thread_before, thread_behind, without_logger
+from rebalsim.worlds.logs.heads import message_end, thread_before, thread_behind
 
 MARK = "[Consumer "
 _NO_GROUP = (
@@ -37,7 +37,7 @@ def read(record: Record) -> Facts | None:
     end = record.begin if record.begin > 0 else text.find("] ", begin) + 2
     if begin < 0 or end < 2 or (whose := _whose(text[begin:end])) is None:
         return None
-    found = told(_TABLE, record.at_us, without_logger(text[end:]))
+    found = told_within(_TABLE, record.at_us, text, end, message_end(text, end))
     if not found:
         return found
     thread = record.thread or thread_before(text, begin) or thread_behind(text)

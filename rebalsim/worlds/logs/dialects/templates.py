@@ -55,8 +55,14 @@ def _literal(pattern: str) -> str:
 
 def told(templates: Table, at_us: int, message: str) -> Told | None:
     """What the message proves; None where it is none of the templates."""
-    for pattern, teller in templates.get(message[:HEAD], ()):
-        if (found := pattern.match(message)) is not None:
+    return told_within(templates, at_us, message, 0, len(message))
+
+
+def told_within(templates: Table, at_us: int, text: str, begin: int, end: int) -> Told | None:
+    """The same of a message that stands within a line."""
+    head = begin + HEAD
+    for pattern, teller in templates.get(text[begin : head if head < end else end], ()):
+        if (found := pattern.match(text, begin, end)) is not None:
             return teller(at_us, found)
     return None
 
