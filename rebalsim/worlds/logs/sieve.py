@@ -41,8 +41,9 @@ QUIET = frozenset(
         "Completed",
         "Connection",
         "Asynchronous",
-        "Node",
-        "Error",
+        *(f"Node {digit}" for digit in "-0123456789"),
+        "Error ",
+        "Client requested disconnect",
         "Committ",
         "Added read_uncommitted",  # from here on a Java consumer's at DEBUG
         "Fetch read_uncommitted",

@@ -359,35 +359,40 @@ class Reader:
         speaker: Dialect | None = likely
         if facts is None:
             speaker, facts = _read_by_others(record, likely)
-        if speaker is None:
-            stream.spoke_us = record.at_us
-            self.census.add_unknown(record.text)
-            return
+            if speaker is None:
+                stream.spoke_us = record.at_us
+                self.census.add_unknown(record.text)
+                return
         self.heard[speaker] += 1
-        told = stream.told
-        last = told[-1] if told else stream.latest
         if not facts or not self._are_discreet(facts):
             stream.spoke_us = record.at_us
             return
-        if last is not None and self._is_anothers(stream, last, facts[0], place):
-            self._remember(stream, 1 << 62, place, REMEMBERED * 4)
-            stream = self._next_process(stream)
-            self.recent[:place] = [""] * place  # which were the former's
-        told = stream.told
-        for number, fact in enumerate(facts, stream.before + len(told)):
+        told, first = stream.told, facts[0]
+        last = told[-1] if told else stream.latest
+        if last is not None and (
+            first.what in FIRST_WORDS or last[1].at_us - first.at_us >= BACK_US
+        ):
+            stream = self._whose_turn(stream, last[1], first, place)
+            told = stream.told
+        number = stream.before + len(told)
+        for fact in facts:
             fact.place = number
+            number += 1
             told.append((speaker, fact))
 
-    def _is_anothers(
-        self, stream: Stream, last: tuple[Dialect, Fact], first: Fact, place: int
-    ) -> bool:
-        """Another process speaks from this fact on. Before what may begin one, the lines above are looked
-        at, too, which need not be about groups.
+    def _whose_turn(self, stream: Stream, former: Fact, first: Fact, place: int) -> Stream:
+        """Whose fact this is: this process's, or one's that speaks from here on. Before what may begin one,
+        the lines above are looked at, too, which need not be about groups.
         """
-        former = last[1]
         if first.what in FIRST_WORDS and former.what not in _OF_A_BEGINNING:
-            return _is_another(first, max(former.at_us, self._above_us(stream, place)))
-        return former.at_us - first.at_us >= BACK_US and _is_another(first, former.at_us)
+            is_anothers = _is_another(first, max(former.at_us, self._above_us(stream, place)))
+        else:
+            is_anothers = _is_another(first, former.at_us)
+        if not is_anothers:
+            return stream
+        self._remember(stream, 1 << 62, place, REMEMBERED * 4)
+        self.recent[:place] = [""] * place  # which were the former's
+        return self._next_process(stream)
 
     def _above_us(self, stream: Stream, place: int) -> int:
         """The latest time among the lines above that are later than this one; −1 where none is, or

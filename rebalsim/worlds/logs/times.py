@@ -118,6 +118,10 @@ def stamp_of(line: str) -> Stamp | None:
     if line.startswith("%") and (found := _EPOCH.match(line)) is not None:
         at = int(found[1]) * 1_000_000 + int(found[2]) * 1_000
         return Stamp(at, found.end(), True, True, 1_000)
+    if line[10:11] == "T" and line[19:20] == "." and line[23:] == "Z":
+        seconds = _seconds.get(line[:19])
+        if seconds is not None and line[20:23].isdecimal() and line.isascii():  # of a JSON line
+            return Stamp(seconds * 1_000_000 + int(line[20:23]) * 1_000, 24, True, True, 1_000)
     if _SOME_TIME.search(line, 0, LOOKED_AT) is None:
         return None  # the rest of a message: a setting, or a line of a stack's trace
     found = _ISO.search(line, 0, LOOKED_AT)
