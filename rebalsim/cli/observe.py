@@ -73,23 +73,37 @@ def command(
         return exits.WITHIN
     if not logs:
         raise click.UsageError("Give logs: files, folders, or - for standard input.")
+    given = {"--group": group, "--zone": zone, "--pauses": pauses, "--anonymise": anonymise}
+    given |= {f"--{form.name}": options.get(form.option) for form in forms_of(Subject.RUNS)}
+    given["--trace"] = options.get("trace_file")
     if on_spark:
         from rebalsim.cli.observe_fleet import on_a_fleet
 
+        _refuse("--spark", given, ("--html",) if not follow else ())
         return on_a_fleet(logs, out, master, follow, options.get("html"))
     if follow:
-        return _follow(logs, group, zone)
+        _refuse("--follow", given, ("--group", "--zone", "--anonymise"))
+        return _follow(logs, group, zone, anonymise)
     return _observe(logs, (group, zone), pauses, anonymise, options)
 
 
-def _follow(logs: tuple[str, ...], group: str, zone: str) -> int:
-    from rebalsim.cli.observe_follow import follow_input, follow_logs
+def _refuse(mode: str, given: dict[str, Any], known: tuple[str, ...]) -> None:
+    """What would be passed over in silence."""
+    vain = [option for option, value in given.items() if value and option not in known]
+    if vain:
+        raise click.UsageError(f"{mode} does not go with {', '.join(vain)}.")
 
+
+def _follow(logs: tuple[str, ...], group: str, zone: str, anonymise: bool) -> int:
+    from rebalsim.cli.observe_follow import follow_input, follow_logs
+    from rebalsim.worlds.logs.anonymise import Names
+
+    names = Names() if anonymise else None
     if logs == ("-",):
-        return follow_input(sys.stdin.buffer, group, zone)
+        return follow_input(sys.stdin.buffer, group, zone, names)
     if "-" in logs:
         raise click.UsageError("--follow takes files and folders, or - alone.")
-    return follow_logs(logs, group, zone)
+    return follow_logs(logs, group, zone, names)
 
 
 def _observe(
@@ -99,6 +113,7 @@ def _observe(
     anonymise: bool,
     options: dict[str, Any],
 ) -> int:
+    from rebalsim.cli.report_options import emit, write_files
     from rebalsim.reports.observed import render
     from rebalsim.worlds.logs.anonymise import anonymised
     from rebalsim.worlds.logs.observation import observe
@@ -116,7 +131,12 @@ def _observe(
     is_own_json = form is not None and form.is_json  # the document on groups, not that on pauses
     told = pauses or (form is not None and not is_own_json)
     if wants or told:
-        _as_report(observed, logs, options, view, told=bool(told))
+        shown = () if anonymise else logs  # a file may bear the name of a host or a group
+        report = _as_report(observed, logs[0], shown)
+        if told:
+            emit(report, {**options, "as_json": False}, view)
+        else:
+            write_files(report, options, view)
     if is_own_json:
         click.echo(terminal.json_as_told(json.dumps(document_of(observed), indent=1)))
     elif form is None:
@@ -124,20 +144,17 @@ def _observe(
     return exits.of_logs(observed.groups)
 
 
-def _as_report(
-    observed: Any, logs: tuple[str, ...], options: dict[str, Any], view: Any, told: bool
-) -> None:
-    """What every trace can be: a page, a timeline, a table."""
+def _as_report(observed: Any, file: str, shown: tuple[str, ...]) -> Any:
+    """What every trace can be: a page, a timeline, a table. `shown`: the logs, where they may be named."""
+    from dataclasses import replace
+
     from rebalsim.analysis import analyse
-    from rebalsim.cli.report_options import emit, write_files
     from rebalsim.cli.sources import report_on
     from rebalsim.reports.report import VariantReport
     from rebalsim.worlds.logs.to_trace import trace_of
 
     trace = trace_of(list(observed.groups.values()))
-    found = VariantReport("logs", analyse(trace), trace.header.heading, logs[0])
-    report = report_on(logs[0], [found], f"rebalsim observe {' '.join(logs)}")
-    if told:
-        emit(report, {**options, "as_json": False}, view)
-    else:
-        write_files(report, options, view)
+    name = shown[0] if shown else ""
+    found = VariantReport("logs", analyse(trace), trace.header.heading, name)
+    told = f"rebalsim observe {' '.join(shown)}" if shown else ""
+    return replace(report_on(file, [found], told), file=name)

@@ -1,4 +1,4 @@
-"""`observe --follow`: logs read again as they grow, or standard input as it comes, and each new
+"""`observe --follow`: logs read on as they grow, or standard input as it comes, and each new
 rebalance told once.
 """
 
@@ -16,11 +16,15 @@ import click
 
 from rebalsim.cli import exits, terminal
 from rebalsim.reports.observed import namer, round_told
-from rebalsim.worlds.logs.observation import GroupStory, observe, told_by
+from rebalsim.worlds.logs.anonymise import Names, replace_names
+from rebalsim.worlds.logs.following import Followed
+from rebalsim.worlds.logs.observation import GroupStory, told_by
+from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.sources import sources_in
 from rebalsim.worlds.logs.streams import Census, Reader, Stream
 
 EVERY_S = 1.0
+SAME_US = 10_000_000  # within which no group has two rebalances of the same generation
 WAITING = 64  # pieces of standard input that are read ahead
 
 
@@ -29,40 +33,55 @@ class _Teller:
     """Tells each rebalance that is over, once."""
 
     group: str
-    told: set[tuple[str, int, int]] = field(default_factory=set)
+    names: Names | None = None  # that stand for those of the logs
+    told: dict[tuple[str, int], int] = field(default_factory=dict)  # when each began
 
     def tell(self, stories: Iterable[GroupStory]) -> None:
         for story in stories:
+            if self.group and story.name != self.group:
+                continue
+            if self.names is not None:
+                replace_names(story, self.names)
             name = namer(story)
-            for r in story.rounds if not self.group or story.name == self.group else ():
-                key = (story.name, r.generation, r.begin_us)
-                if key not in self.told and (r.end_us >= 0 or r.over_us >= 0 or r.is_epoch):
-                    self.told.add(key)
+            for r in story.rounds:
+                if (r.end_us >= 0 or r.over_us >= 0 or r.is_epoch) and self._is_new(story.name, r):
                     click.echo(terminal.as_told(f"{story.name}  {round_told(r, name)}"))
 
+    def _is_new(self, group: str, r: Round) -> bool:
+        """It was not told yet. A clock that is known better by now moves a rebalance by a little."""
+        key = (group, r.generation if r.generation >= 0 else r.begin_us)
+        before_us, self.told[key] = self.told.get(key, -SAME_US), r.begin_us
+        return abs(r.begin_us - before_us) >= SAME_US
 
-def follow_logs(logs: tuple[str, ...], group: str, zone: str = "", most: int | None = None) -> int:
+
+def follow_logs(
+    logs: tuple[str, ...],
+    group: str,
+    zone: str = "",
+    names: Names | None = None,
+    most: int | None = None,
+) -> int:
     """Tell what is there, then what comes, until interrupted (or so many times). Reading takes no more
     than half of the time, however much there is.
     """
-    teller = _Teller(group)
-    sizes: dict[str, int] = {}
-    turns = 0
+    teller, followed = _Teller(group, names), Followed(zone)
+    turns = said = 0
     while most is None or turns < most:
         turns += 1
         begun = time.monotonic()
-        now = _sizes(logs)
-        if now and now != sizes:
-            sizes = now
-            teller.tell(observe(sources_in(logs), "", zone).groups.values())
+        if any(not Path(name).is_dir() or any(Path(name).iterdir()) for name in logs):
+            teller.tell(followed.look(sources_in(logs)))
+        for note in followed.notes[said:] if names is None else ():
+            click.echo(terminal.as_told(note), err=True)
+        said = len(followed.notes)
         time.sleep(max(EVERY_S, time.monotonic() - begun) if most is None else 0)
     return exits.WITHIN
 
 
-def follow_input(came: IO[bytes], group: str, zone: str = "") -> int:
+def follow_input(came: IO[bytes], group: str, zone: str = "", names: Names | None = None) -> int:
     """The same of standard input, until it ends."""
     streams: dict[str, Stream] = {}
-    teller = _Teller(group)
+    teller = _Teller(group, names)
     (source,) = sources_in(["-"], came)
     reader = Reader(source.name, source.host, streams, Census())
     for lines in _as_they_come(source.chunks()):
@@ -71,8 +90,8 @@ def follow_input(came: IO[bytes], group: str, zone: str = "") -> int:
         else:
             teller.tell(told_by(_copies(streams), Census(), "", zone).groups.values())
     reader.end()
-    for note in source.notes:
-        click.echo(note, err=True)
+    for note in source.notes if names is None else ():
+        click.echo(terminal.as_told(note), err=True)
     teller.tell(told_by(list(streams.values()), Census(), "", zone).groups.values())
     return exits.WITHIN
 
@@ -111,14 +130,3 @@ def _copies(streams: dict[str, Stream]) -> list[Stream]:
         replace(stream, told=[(speaker, replace(fact)) for speaker, fact in stream.told])
         for stream in streams.values()
     ]
-
-
-def _sizes(logs: tuple[str, ...]) -> dict[str, int]:
-    found = {}
-    for name in logs:
-        path = Path(name)
-        files = [p for p in path.rglob("*") if p.is_file()] if path.is_dir() else [path]
-        for p in files:
-            if p.exists():
-                found[str(p)] = p.stat().st_size
-    return found

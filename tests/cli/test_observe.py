@@ -55,6 +55,43 @@ def test_anonymised_has_no_name_of_before(capsys: pytest.CaptureFixture[str]) ->
     assert '"topic-1-0"' in text
 
 
+def test_anonymised_pages_and_traces_have_no_name_either(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = gzip.decompress((LOGS / "c0.1.log.gz").read_bytes())
+    log, page, trace = tmp_path / "orders-host.log", tmp_path / "p", tmp_path / "t"
+    log.write_bytes(text.replace(b"c0", b"member-of-orders"))
+    files = "--html", str(page), "--trace", str(trace)
+    shown = said(capsys, str(log), "--anonymise", "--pauses", *files)
+    for told in (shown, page.read_text(encoding="utf-8"), trace.read_text(encoding="utf-8")):
+        assert "scale-out" not in told
+        assert "orders" not in told
+
+
+def test_followed_logs_are_anonymised_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from rebalsim.cli.observe_follow import follow_logs
+    from rebalsim.worlds.logs.anonymise import Names
+
+    (tmp_path / "c0.log").write_bytes(gzip.decompress((LOGS / "c0.1.log.gz").read_bytes()))
+    follow_logs((str(tmp_path),), "", names=Names(), most=2)
+    told = capsys.readouterr().out
+    assert "group-1" in told
+    assert "scale-out" not in told
+    assert "c0" not in told
+
+
+@pytest.mark.parametrize(
+    ("mode", "vain"),
+    [("--follow", "--pauses"), ("--follow", "--json"), ("--spark", "--anonymise")],
+)
+def test_what_a_mode_would_pass_over_is_refused(
+    capsys: pytest.CaptureFixture[str], mode: str, vain: str
+) -> None:
+    assert f"{mode} does not go with {vain}." in said(capsys, str(LOGS), mode, vain, code=2)
+
+
 def test_what_to_log_names_loggers_and_levels(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "--what-to-log")
     assert "org.apache.kafka.coordinator.group" in text

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.observation import GroupStory, Observation
 from rebalsim.worlds.logs.triggers import Trigger
 
 
-class _Names:
+class Names:
     """What stands for what, numbered as it comes."""
 
     def __init__(self) -> None:
@@ -30,10 +33,10 @@ class _Names:
 
 def anonymised(observed: Observation) -> Observation:
     """The same story with other names; lines that were not understood are only counted."""
-    names = _Names()
+    names = Names()
     groups = {}
     for story in observed.groups.values():
-        _replace(story, names)
+        replace_names(story, names)
         groups[story.name] = story
     clocks = {names.of("file", file): clock for file, clock in sorted(observed.clocks.items())}
     observed.census.examples = dict.fromkeys(observed.census.examples, "(left out)")
@@ -41,7 +44,8 @@ def anonymised(observed: Observation) -> Observation:
     return observed
 
 
-def _replace(story: GroupStory, names: _Names) -> None:
+def replace_names(story: GroupStory, names: Names) -> None:
+    """All names of one group's story."""
     story.name = names.of("group", story.name)
     for voice in story.voices:
         voice.group, voice.name = story.name, names.of("consumer", voice.name)
@@ -59,31 +63,41 @@ def _replace(story: GroupStory, names: _Names) -> None:
         r.group, r.reason = story.name, ""
         r.late_member, r.leader = names.of("member", r.late_member), names.of("member", r.leader)
         r.removed = [names.of("member", m) for m in r.removed]
-        for trigger in (r.trigger, r.root):
-            _trigger(trigger, names)
+    for trigger in _triggers(story):
+        trigger.member = names.of("member", trigger.member)
     for p in story.pauses:
         p.partition, p.member = names.partition(p.partition), names.of("member", p.member)
 
 
-def _trigger(trigger: Trigger | None, names: _Names) -> None:
-    if trigger is not None and not trigger.member.startswith("member-"):
-        trigger.member = names.of("member", trigger.member)
+def _triggers(story: GroupStory) -> Iterable[Trigger]:
+    """Each once: a root may be that of several rebalances, and one's own trigger."""
+    both = (t for r in story.rounds for t in (r.trigger, r.root) if t is not None)
+    return {id(t): t for t in both}.values()
 
 
-def _fact_words(f: object, names: _Names) -> None:
-    from rebalsim.worlds.logs.facts import Fact, FactKind
-
-    assert isinstance(f, Fact)
+def _fact_words(f: Fact, names: Names) -> None:
     f.member, f.other = names.of("member", f.member), ""
     f.group, f.client, f.thread = names.of("group", f.group), names.of("client", f.client), ""
     f.instance = names.of("instance", f.instance)
     f.partitions = tuple(names.partition(p) for p in f.partitions)
     f.plan = None
-    if f.what in (
-        FactKind.PREPARING,
-        FactKind.LEFT,
-        FactKind.LEAVING,
-        FactKind.REJOINING,
-        FactKind.COORDINATOR_FOUND,
-    ):
+    if f.what not in _WORDED_WITHOUT_NAMES:
         f.why = ""
+
+
+# what says why, how or which in words of Kafka's own, without any name
+_WORDED_WITHOUT_NAMES = (
+    FactKind.JOINED,
+    FactKind.SETTING,
+    FactKind.VERSION,
+    FactKind.STATE,
+    FactKind.STREAMS_STATE,
+    FactKind.TASK,
+    FactKind.THROWN_OUT,
+    FactKind.RESET,
+    FactKind.COMPUTED,
+    FactKind.RECONCILED,
+    FactKind.CONVERTED,
+    FactKind.ADDED,
+    FactKind.REPLACED,
+)

@@ -72,13 +72,14 @@ def observe(sources: Iterable[Source], group: str = "", zone: str = "") -> Obser
             if stream.file == source.name:
                 stream.modified_us = source.modified_us()
     if unreadable and unreadable == read:
-        raise InputError(_none_readable(notes))
+        raise InputError(none_readable(notes))
     found = told_by(list(streams.values()), census, group, zone)
     found.notes = [*notes, *found.notes]
     return found
 
 
-def _none_readable(notes: Sequence[str]) -> str:
+def none_readable(notes: Sequence[str]) -> str:
+    """What is said where not one of the files could be read."""
     more = f"\n(and {len(notes) - MOST_NAMED} more)" if len(notes) > MOST_NAMED else ""
     named = "\n".join(notes[:MOST_NAMED]) + more
     return f"{named}\nSo there is nothing to tell — give logs as text, plain or in gzip or zstd"

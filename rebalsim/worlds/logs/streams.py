@@ -355,14 +355,14 @@ class Reader:
         return found
 
     def _hear(self, stream: Stream, record: Record, likely: Dialect, place: int) -> None:
-        facts = likely.read(record)
-        speaker: Dialect | None = likely
+        speaker, facts = likely, likely.read(record)
         if facts is None:
-            speaker, facts = _read_by_others(record, likely)
-            if speaker is None:
+            other, facts = _read_by_others(record, likely)
+            if other is None:
                 stream.spoke_us = record.at_us
                 self.census.add_unknown(record.text)
                 return
+            speaker = other
         self.heard[speaker] += 1
         if not facts or not self._are_discreet(facts):
             stream.spoke_us = record.at_us

@@ -12,7 +12,16 @@ from functools import lru_cache
 from rebalsim.worlds.logs.dialects import Dialect, Facts
 from rebalsim.worlds.logs.dialects.java_lists import partitions_in
 from rebalsim.worlds.logs.dialects.java_new import TEMPLATES as NEW_TEMPLATES
-from rebalsim.worlds.logs.dialects.templates import ID, N, Teller, Told, heads, one, table, told_within
+from rebalsim.worlds.logs.dialects.templates import (
+    ID,
+    N,
+    Teller,
+    Told,
+    heads,
+    one,
+    table,
+    told_within,
+)
 from rebalsim.worlds.logs.facts import Fact, FactKind, Record
 from rebalsim.worlds.logs.heads import message_end, thread_before, thread_behind
 
