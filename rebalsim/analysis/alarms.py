@@ -24,6 +24,7 @@ from rebalsim.analysis.values import Alarm, Disturbance, Holding, Rebalance
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -348,7 +349,7 @@ def _gave_up_waiting(name: str, index: Index, r: Rebalance) -> tuple[int, int] |
     for n in index.since(index.by_consumer.get(name, NOTHING), r.barrier_us):
         e = index.events[n]
         kind = type(e)
-        if kind is ev.RequestSent and e.api == "SyncGroup" and e.generation == r.generation:
+        if kind is ev.RequestSent and e.api == KafkaApi.SYNC and e.generation == r.generation:
             sent = e.at_us
         elif sent >= 0 and kind is ev.CoordinatorLost and e.why == "request timed out":
             return e.at_us - sent, n
@@ -368,6 +369,6 @@ def _computed(r: Rebalance, index: Index) -> int:
         e = index.events[n]
         if type(e) is ev.GenerationJoined and led < 0:
             led = e.at_us
-        elif type(e) is ev.RequestSent and e.api == "SyncGroup" and led >= 0:
+        elif type(e) is ev.RequestSent and e.api == KafkaApi.SYNC and led >= 0:
             return e.at_us - led
     return -1

@@ -18,6 +18,7 @@ from rebalsim.analysis.consumer_doings import Doings
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.rounds import NEVER
 from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, Rebalance
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.pause_start import PauseStart
@@ -248,7 +249,7 @@ class Causes:
             elif (
                 kind is ev.CallbackBegan
                 and lives[-1][2] == NEVER
-                and events[number].callback == "assigned"
+                and events[number].callback == Callback.ASSIGNED
             ):
                 lives[-1] = (lives[-1][0], lives[-1][1], events[number].at_us)
         return lives

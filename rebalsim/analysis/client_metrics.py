@@ -17,8 +17,11 @@ from rebalsim.analysis.lag import LagBook, peak_within
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Holding
 from rebalsim.analysis.worker_metrics import worker_values
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -40,7 +43,11 @@ class _Clock:
         self.answers = 0
         self.complaints = 0
         self.entered: tuple[str, int] = ("", -1)
-        self.callbacks: dict[str, list[int]] = {"revoked": [], "assigned": [], "lost": []}
+        self.callbacks: dict[str, list[int]] = {
+            Callback.REVOKED: [],
+            Callback.ASSIGNED: [],
+            Callback.LOST: [],
+        }
         self.stuck_since = -1
         self.stuck: list[int] = []
 
@@ -87,16 +94,16 @@ def _started(c: _Clock, e: ev.ConsumerStarted) -> None:
 
 
 def _sent(c: _Clock, e: ev.RequestSent) -> None:
-    if e.api == "JoinGroup":
+    if e.api == KafkaApi.JOIN:
         c.join = e.at_us
         if c.first_join < 0:
             c.first_join = e.at_us
-    elif e.api == "SyncGroup":
+    elif e.api == KafkaApi.SYNC:
         c.sync = e.at_us
 
 
 def _answered(c: _Clock, e: ev.ResponseReceived) -> None:
-    if e.api in ("JoinGroup", "SyncGroup"):
+    if e.api in (KafkaApi.JOIN, KafkaApi.SYNC):
         c.answers += 1
         c.failed += bool(e.error)
 
@@ -125,10 +132,12 @@ def _received(c: _Clock, e: ev.AssignmentReceived) -> None:
 def _state(c: _Clock, e: ev.MemberStateChanged) -> None:
     if not e.is_of_client:
         return
-    if e.after == "RECONCILING" and e.before != "RECONCILING":
+    if e.after == KafkaClientState.RECONCILING and e.before != KafkaClientState.RECONCILING:
         c.reconciling = e.at_us
     elif (
-        e.before == "RECONCILING" and e.after in ("ACKNOWLEDGING", "STABLE") and c.reconciling >= 0
+        e.before == KafkaClientState.RECONCILING
+        and e.after in (KafkaClientState.ACKNOWLEDGING, KafkaClientState.STABLE)
+        and c.reconciling >= 0
     ):
         c.latencies.append(e.at_us - c.reconciling)
         c.last_us = e.at_us
@@ -181,7 +190,7 @@ def _values(
 ) -> Values:
     horizon = index.horizon_us
     values = _of_joining(c, index)
-    for callback in ("revoked", "assigned", "lost"):
+    for callback in (Callback.REVOKED, Callback.ASSIGNED, Callback.LOST):
         values[f"partition-{callback}-latency-avg"] = _mean(c.callbacks[callback])
         values[f"partition-{callback}-latency-max"] = _most(c.callbacks[callback])
     values["assigned-partitions"] = float(

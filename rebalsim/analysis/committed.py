@@ -16,9 +16,11 @@ from itertools import pairwise
 from rebalsim.analysis.analysis import Analysis
 from rebalsim.analysis.committed_streams import committed_by_threads
 from rebalsim.analysis.values import Holding, MemberLife, Span
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import ConsumerFacts
 
@@ -115,13 +117,13 @@ def _told(a: Analysis, consumer: str, until_us: int, facts: ConsumerFacts) -> in
         kind = type(e)
         if kind is ev.CommitRefused:
             refused = True
-        elif kind is ev.RequestSent and e.api == "OffsetCommit":
+        elif kind is ev.RequestSent and e.api == KafkaApi.OFFSET_COMMIT:
             if not refused:
                 return int(e.at_us)
             refused = False
         elif (
             kind is ev.CallbackBegan
-            and e.callback == "revoked"
+            and e.callback == Callback.REVOKED
             and facts.is_auto_commit
             and a.header.is_recorded
         ):
@@ -133,7 +135,9 @@ def _assigned(a: Analysis, consumer: str, until_us: int) -> list[int]:
     """When the consumer's onPartitionsAssigned had returned, nothing new in it or not."""
     numbers = a.index.by_consumer.get(consumer, ())
     ended = (a.index.events[n] for n in numbers[: a.index.first_at(numbers, until_us + 1)])
-    return [e.at_us for e in ended if type(e) is ev.CallbackEnded and e.callback == "assigned"]
+    return [
+        e.at_us for e in ended if type(e) is ev.CallbackEnded and e.callback == Callback.ASSIGNED
+    ]
 
 
 def _ticked(spans: Sequence[Span], resets: Collection[int], every_us: int, until_us: int) -> int:

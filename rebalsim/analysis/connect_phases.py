@@ -14,6 +14,7 @@ from dataclasses import replace
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.phases_classic import Cut
 from rebalsim.analysis.values import Facts, Pause
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
@@ -157,7 +158,7 @@ def _of_failed(index: Index, p: Pause) -> list[Cut]:
     ]
     for number in p.path:
         e = index.events[number]
-        if type(e) is ev.CallbackBegan and e.callback == "assigned":
+        if type(e) is ev.CallbackBegan and e.callback == Callback.ASSIGNED:
             cuts.append(Cut(e.at_us, PhaseKind.START, e.consumer, None, (number,)))
             break
     return cuts

@@ -13,6 +13,7 @@ from rebalsim.analysis.poll_thread import Spans, spans_of
 from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.domain.completion import Completion
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
 
@@ -285,7 +286,11 @@ class Doings:
             found, since = [], -1
             for number in self.index.by_group.get(group, NOTHING):
                 e = self.index.events[number]
-                if type(e) is ev.GroupStateChanged and e.after == "Dead" and since < 0:
+                if (
+                    type(e) is ev.GroupStateChanged
+                    and e.after == KafkaGroupState.DEAD
+                    and since < 0
+                ):
                     since = e.at_us
                 elif type(e) is ev.CoordinatorMoved:
                     if not e.is_loaded and since < 0:

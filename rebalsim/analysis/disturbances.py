@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Disturbance, Rebalance
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
@@ -88,7 +89,7 @@ def _count_moves(found: list[Disturbance], rounds: Sequence[Rebalance], index: I
             current, before = current + 1, {}
         for p in e.partitions:
             before.setdefault(p, owner.get(p, ""))
-            if e.callback == "assigned":
+            if e.callback == Callback.ASSIGNED:
                 owner[p] = e.consumer
     while current < len(found):
         _weigh(found, current, owner, before, by_disturbance)

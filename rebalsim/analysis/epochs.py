@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.completion import Completion
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
 # a commit does not, here
-RENEWS_SESSION = frozenset(("ConsumerGroupHeartbeat", "Heartbeat", "JoinGroup", "SyncGroup"))
+RENEWS_SESSION = frozenset(
+    (KafkaApi.CONSUMER_HEARTBEAT, KafkaApi.HEARTBEAT, KafkaApi.JOIN, KafkaApi.SYNC)
+)
 
 
 class EpochFinder:
@@ -145,11 +150,11 @@ class EpochFinder:
             if e.generation > 0:  # a leave with −2 does not renew the session
                 self.heard[e.consumer] = e.at_us
                 self.vanished.pop(e.consumer, None)
-            if e.api == "ConsumerGroupHeartbeat" and e.generation in (-1, -2):
+            if e.api == KafkaApi.CONSUMER_HEARTBEAT and e.generation in (-1, -2):
                 self._left(number, e.at_us, e.consumer, is_for_good=e.generation == -1)
 
     def _received(self, number: int, e: ev.ResponseReceived) -> None:
-        if e.api == "ConsumerGroupHeartbeat" and not e.error and e.generation > 0:
+        if e.api == KafkaApi.CONSUMER_HEARTBEAT and not e.error and e.generation > 0:
             self._seen(number, e.at_us, e.consumer, e.generation)
 
     def _seen(self, number: int, at: int, consumer: str, epoch: int) -> None:
@@ -204,27 +209,37 @@ class EpochFinder:
     def _state(self, number: int, e: ev.MemberStateChanged) -> None:
         if not e.is_of_client:
             return
-        if e.after in ("RECONCILING", "ACKNOWLEDGING", "JOINING"):
+        if e.after in (
+            KafkaClientState.RECONCILING,
+            KafkaClientState.ACKNOWLEDGING,
+            KafkaClientState.JOINING,
+        ):
             self.busy[e.consumer] = None
-            if e.after == "RECONCILING" and self.targets:
+            if e.after == KafkaClientState.RECONCILING and self.targets:
                 self.targets[-1].notices.setdefault(e.consumer, (e.at_us, number))
-        elif e.after == "STABLE":
+        elif e.after == KafkaClientState.STABLE:
             self.busy.pop(e.consumer, None)
-        elif e.after in ("LEAVING", "UNSUBSCRIBED", "STALE", "FENCED", "FATAL"):
-            if e.after == "LEAVING":
+        elif e.after in (
+            KafkaClientState.LEAVING,
+            KafkaClientState.UNSUBSCRIBED,
+            KafkaClientState.STALE,
+            KafkaClientState.FENCED,
+            KafkaClientState.FATAL,
+        ):
+            if e.after == KafkaClientState.LEAVING:
                 self._left(number, e.at_us, e.consumer, is_for_good=not self._is_static(e.consumer))
             self.member_epoch.pop(e.consumer, None)
             self.busy.pop(e.consumer, None)
-        if not self.is_told and e.epoch > self.epoch and e.after == "RECONCILING":
+        if not self.is_told and e.epoch > self.epoch and e.after == KafkaClientState.RECONCILING:
             self._target(e.at_us, e.epoch, number)
-        if e.after in ("RECONCILING", "STABLE") and e.epoch > 0:
+        if e.after in (KafkaClientState.RECONCILING, KafkaClientState.STABLE) and e.epoch > 0:
             self.member_epoch[e.consumer] = max(e.epoch, self.member_epoch.get(e.consumer, 0))
         self._note_reached(e.at_us)
 
     def _group_state(self, number: int, e: ev.GroupStateChanged) -> None:
-        if e.after == "Empty":  # nobody is left for whom a target would be computed
+        if e.after == KafkaGroupState.EMPTY:  # nobody is left for whom a target would be computed
             self.bumps = []
-        if e.after == "Stable" and self.targets and self.targets[-1].stable_us < 0:
+        if e.after == KafkaGroupState.STABLE and self.targets and self.targets[-1].stable_us < 0:
             self.targets[-1].stable_us, self.targets[-1].members = e.at_us, len(self.member_epoch)
 
     def _is_static(self, consumer: str) -> bool:
@@ -236,7 +251,7 @@ class EpochFinder:
             self.bumps.append((e.at_us, "metadata-changed", "", number))
 
     def _callback(self, number: int, e: ev.CallbackEnded) -> None:
-        if not self.targets or e.callback != "assigned":
+        if not self.targets or e.callback != Callback.ASSIGNED:
             return
         r = self.targets[-1]
         # a member that came after the group was stable takes back what it had

@@ -8,12 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from rebalsim.analysis.index import NOTHING, Index
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 
-_CLASSIC = frozenset(("PreparingRebalance", "CompletingRebalance"))
-_CONSUMER = frozenset(("Assigning", "Reconciling"))
-_EMPTY = frozenset(("Empty", "Dead"))
+_CLASSIC = frozenset((KafkaGroupState.PREPARING_REBALANCE, KafkaGroupState.COMPLETING_REBALANCE))
+_CONSUMER = frozenset((KafkaGroupState.ASSIGNING, KafkaGroupState.RECONCILING))
+_EMPTY = frozenset((KafkaGroupState.EMPTY, KafkaGroupState.DEAD))
 
 
 class GroupTold:

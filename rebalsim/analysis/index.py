@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TypeAlias, TypeVar
 
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import (
     ConnectorEnded,
@@ -135,7 +136,7 @@ class Index:
                     self.new_protocol[""] = None
             elif kind is ev.MemberStateChanged and event.is_of_client:
                 self.new_protocol[event.consumer] = None
-                if event.after == "JOINING":
+                if event.after == KafkaClientState.JOINING:
                     handings.append(number)
             consumer = getattr(event, "consumer", "")
             if consumer:

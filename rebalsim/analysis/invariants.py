@@ -15,12 +15,14 @@ from rebalsim.analysis.ownership import Change, changes
 from rebalsim.analysis.values import Rebalance, Violation
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import SECOND
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
 NOWHERE = (-1, -1)
 _ALL = 1 << 62
-_ACTS = frozenset(("SyncGroup", "Heartbeat", "OffsetCommit"))
+_ACTS = frozenset((KafkaApi.SYNC, KafkaApi.HEARTBEAT, KafkaApi.OFFSET_COMMIT))
 
 
 def find_violations(
@@ -149,14 +151,18 @@ class _Check:
         self.term += 1
 
     def _state(self, n: int, e: ev.GroupStateChanged) -> None:
-        if e.before == "Dead":
+        if e.before == KafkaGroupState.DEAD:
             self._begins(e.generation)
-        elif e.before == "Empty" and e.after == "PreparingRebalance" and self.has_epochs:
+        elif (
+            e.before == KafkaGroupState.EMPTY
+            and e.after == KafkaGroupState.PREPARING_REBALANCE
+            and self.has_epochs
+        ):
             self._is_replaced()
         self.state = e.after
 
     def _bumped(self, n: int, e: ev.EpochBumped) -> None:
-        if self.state in ("Empty", "Dead") and not self.has_epochs:
+        if self.state in (KafkaGroupState.EMPTY, KafkaGroupState.DEAD) and not self.has_epochs:
             self._is_replaced()
         self.has_epochs = True
 
@@ -193,7 +199,7 @@ class _Check:
         self.valid[e.consumer] = None
 
     def _sent(self, n: int, e: ev.RequestSent) -> None:
-        if e.api == "JoinGroup":
+        if e.api == KafkaApi.JOIN:
             self.asked[e.consumer] = e.at_us
         if e.api not in _ACTS or e.generation < 0 or e.consumer not in self.generation:
             return  # under the consumer protocol epochs are not joined
@@ -281,17 +287,21 @@ class _Check:
         self.removed.pop(e.consumer, None)
 
     def _member_state(self, n: int, e: ev.MemberStateChanged) -> None:
-        if e.is_of_client and e.after in ("RECONCILING", "ACKNOWLEDGING", "STABLE"):
+        if e.is_of_client and e.after in (
+            KafkaClientState.RECONCILING,
+            KafkaClientState.ACKNOWLEDGING,
+            KafkaClientState.STABLE,
+        ):
             self.outside.pop(e.consumer, None)
             # an answer that a cut held up may tell of an assignment long after
             if e.consumer not in self.removed:
                 self.valid[e.consumer] = None
         elif e.is_of_client and e.after in (
-            "FENCED",
-            "STALE",
-            "LEAVING",
-            "UNSUBSCRIBED",
-            "FATAL",
+            KafkaClientState.FENCED,
+            KafkaClientState.STALE,
+            KafkaClientState.LEAVING,
+            KafkaClientState.UNSUBSCRIBED,
+            KafkaClientState.FATAL,
         ):
             self._out(n, e)
             self.outside[e.consumer] = None

@@ -17,6 +17,7 @@ from rebalsim.analysis.judge_selection import in_this_run
 from rebalsim.domain.budget import Expectation
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import partition_named
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.verdict import Measured
 from rebalsim.trace import events as ev
 from rebalsim.words.times import say_duration
@@ -155,8 +156,8 @@ def _presence(a: Analysis, fact: Expectation) -> tuple[Spans, str]:
 _SPANS: dict[str, Callable[[Analysis, Expectation], tuple[Spans, str]]] = {
     "owned-by": _owners,
     "unowned": _owners,
-    "stable": _group_states("Stable"),
-    "empty": _group_states("Empty"),
+    "stable": _group_states(KafkaGroupState.STABLE),
+    "empty": _group_states(KafkaGroupState.EMPTY),
     "gone": _presence,
 }
 

@@ -10,11 +10,17 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import Measure, once
 from rebalsim.analysis.standbys import cold_stretches
 from rebalsim.analysis.values import Copy, Value
+from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.domain.metrics import EVERYTHING, Selection
 from rebalsim.trace.streams_events import ApplicationStateChanged, StoreRestored
 
 # states in which KafkaStreams answers no queries, or not of everything
-NOT_RUNNING = ("REBALANCING", "PENDING_SHUTDOWN", "PENDING_ERROR", "ERROR")
+NOT_RUNNING = (
+    KafkaStreamsState.REBALANCING,
+    KafkaStreamsState.PENDING_SHUTDOWN,
+    KafkaStreamsState.PENDING_ERROR,
+    KafkaStreamsState.ERROR,
+)
 
 
 def _of_streams(measured: Callable[[Findings, Selection], Value]) -> Measure:
@@ -63,7 +69,7 @@ def not_running(a: Findings) -> Iterator[tuple[int, int]]:
             yield since.pop(e.instance), e.at_us
         if e.after in NOT_RUNNING and e.instance in ran:
             since[e.instance] = e.at_us
-        if e.after == "RUNNING":
+        if e.after == KafkaStreamsState.RUNNING:
             ran.add(e.instance)
     for started_us in since.values():
         yield started_us, a.horizon_us

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import MemberLife, Pause, Span
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -113,21 +116,23 @@ def _count(life: MemberLife, e: ev.TraceEvent, kind: type, owned: dict[Partition
     if kind is ev.ConsumerStarted:
         life.lives = max(life.lives + 1, e.life)
     elif kind is ev.CallbackBegan:
-        if e.callback == "assigned":
+        if e.callback == Callback.ASSIGNED:
             life.assigned += len(e.partitions)
             owned.update(dict.fromkeys(e.partitions))
-        elif e.callback == "revoked":
+        elif e.callback == Callback.REVOKED:
             life.revoked += len(e.partitions)
         else:
             life.lost += len(e.partitions)
     elif kind is ev.GenerationJoined:
         life.generations += 1
     elif kind is ev.AssignmentReceived or (
-        kind is ev.MemberStateChanged and e.is_of_client and e.after == "ACKNOWLEDGING"
+        kind is ev.MemberStateChanged
+        and e.is_of_client
+        and e.after == KafkaClientState.ACKNOWLEDGING
     ):
         life.rebalances += 1
     elif kind is ev.ResponseReceived:
-        life.failed_rebalances += bool(e.error) and e.api in ("JoinGroup", "SyncGroup")
+        life.failed_rebalances += bool(e.error) and e.api in (KafkaApi.JOIN, KafkaApi.SYNC)
     elif kind is ev.PollExpired:
         life.poll_expired += 1
     elif kind is ev.Fenced:

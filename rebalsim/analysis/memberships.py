@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rebalsim.analysis.index import NOTHING, Index, merged
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.trace import events as ev
 
 
@@ -54,7 +55,7 @@ class Memberships:
                     self._open.pop(e.member_id).until_us = e.at_us
             elif kind is ev.ConsumerExited:
                 self._exited(e, number)
-            elif kind is ev.GroupStateChanged and e.after == "Dead":
+            elif kind is ev.GroupStateChanged and e.after == KafkaGroupState.DEAD:
                 # the broker forgets it; who is still a member is loaded by another
                 for place in self._open.values():
                     place.until_us = e.at_us

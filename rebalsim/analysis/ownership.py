@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Holding
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
@@ -32,14 +33,14 @@ def changes(index: Index) -> Iterator[Change]:
     for number in index.handings:
         event = events[number]
         kind = type(event)
-        if kind is ev.CallbackBegan and event.callback == "assigned":
+        if kind is ev.CallbackBegan and event.callback == Callback.ASSIGNED:
             mine = held.setdefault(event.consumer, {})
             generation = _generation_at(index, event.consumer, number)
             for p in event.partitions:
                 if p not in mine:
                     mine[p] = h = Holding(event.consumer, event.at_us, index.horizon_us, generation)
                     yield Change(number, p, h, True)
-        elif kind is ev.CallbackEnded and event.callback != "assigned":
+        elif kind is ev.CallbackEnded and event.callback != Callback.ASSIGNED:
             mine = held.get(event.consumer, {})
             for p in event.partitions:
                 if (gone := mine.pop(p, None)) is not None:

@@ -22,7 +22,10 @@ from collections.abc import Iterable
 from rebalsim.analysis.arrivals import Arrivals
 from rebalsim.analysis.pause_state import UNKNOWN_CONSUMER, ConsumerState, GroupState
 from rebalsim.analysis.values import Pause
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
@@ -136,7 +139,7 @@ class PauseFinder:
         c = self._consumer(e.consumer)
         c.callback, c.callback_us, c.callback_event = e.callback, e.at_us, number
         group = c.group
-        if e.callback == "assigned":
+        if e.callback == Callback.ASSIGNED:
             c.is_assigned = True
             for p in e.partitions:
                 c.holds[p] = number
@@ -146,7 +149,7 @@ class PauseFinder:
             return
         start, why_number = e.at_us, number
         if (
-            e.callback == "revoked"
+            e.callback == Callback.REVOKED
             and c.is_auto_commit
             and c.committed_us >= c.noticed_us >= 0
             and c.noticed_us > c.joined_us
@@ -308,7 +311,7 @@ class PauseFinder:
             return
         if e.at_us - c.callback_us >= NOTICEABLE_US and not c.is_worker:
             self._hold_up(c, e.at_us, number)
-        if self.ends_at_callback and e.callback == "assigned":
+        if self.ends_at_callback and e.callback == Callback.ASSIGNED:
             self._resume(c, e.partitions, e.at_us, number)
 
     def _hold_up(self, c: ConsumerState, until: int, number: int) -> None:
@@ -428,7 +431,7 @@ class PauseFinder:
 
     # what the client did before it was entered into a callback
     def _sent(self, number: int, e: ev.RequestSent) -> None:
-        if e.api == "OffsetCommit":
+        if e.api == KafkaApi.OFFSET_COMMIT:
             c = self._consumer(e.consumer)
             # the first one after the notice: later ones are retries
             if c.committed_us < c.noticed_us or c.committed_us < 0:
@@ -444,7 +447,7 @@ class PauseFinder:
         c.joined_us = e.at_us
 
     def _member_state(self, number: int, e: ev.MemberStateChanged) -> None:
-        if e.is_of_client and e.after == "RECONCILING":
+        if e.is_of_client and e.after == KafkaClientState.RECONCILING:
             c = self._consumer(e.consumer)
             c.noticed_us, c.committed_us = e.at_us, -1
 

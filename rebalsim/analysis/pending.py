@@ -18,8 +18,11 @@ from rebalsim.analysis.index import NOTHING
 from rebalsim.analysis.lag_trends import lag_at, waiting
 from rebalsim.analysis.memberships import Memberships, Place
 from rebalsim.analysis.values import Disturbance, MemberLife
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import MINUTE, SECOND
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
@@ -69,7 +72,11 @@ def _disturbed(a: Findings) -> Iterator[Pending]:
         if d.is_open:
             yield Pending(OpenEnd(OpenEndKind.UNSETTLED, d.group), d.group, d.action)
     for group, spans in a.group_states.items():
-        if spans and spans[-1].state not in ("Stable", "Empty", "Dead"):
+        if spans and spans[-1].state not in (
+            KafkaGroupState.STABLE,
+            KafkaGroupState.EMPTY,
+            KafkaGroupState.DEAD,
+        ):
             yield Pending(OpenEnd(OpenEndKind.UNSTABLE, group), group)
 
 
@@ -256,16 +263,20 @@ def _is_told(a: Findings, m: MemberLife) -> OpenEnd | None:
         kind = type(e)
         if kind is ev.MemberStateChanged and e.is_of_client:
             state = e.after.lower()
-            return None if e.after == "STABLE" else OpenEnd(OpenEndKind.IN_STATE, m.consumer, state)
+            return (
+                None
+                if e.after == KafkaClientState.STABLE
+                else OpenEnd(OpenEndKind.IN_STATE, m.consumer, state)
+            )
         if kind in _LAST_WORDS:
             return OpenEnd(_LAST_WORDS[kind], m.consumer)
-        if kind is ev.RequestSent and e.api in ("JoinGroup", "SyncGroup"):
+        if kind is ev.RequestSent and e.api in (KafkaApi.JOIN, KafkaApi.SYNC):
             return OpenEnd(OpenEndKind.WAITS_FOR_ANSWER, m.consumer, e.api)
         if kind is WorkAssigned:
             is_waiting = e.at_us + e.delay_us > a.horizon_us and e.delay_us
             return OpenEnd(OpenEndKind.WAITS_OUT_THE_DELAY, m.consumer) if is_waiting else None
         if kind is ev.CallbackEnded:
-            is_over = e.callback == "assigned"
+            is_over = e.callback == Callback.ASSIGNED
             return None if is_over else OpenEnd(OpenEndKind.HAS_GIVEN_UP, m.consumer)
         if kind is ev.ConsumerStarted:
             return None

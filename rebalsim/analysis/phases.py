@@ -17,9 +17,11 @@ from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.phases_classic import ClassicWalk, Cut, notice_of
 from rebalsim.analysis.phases_consumer import ConsumerWalk
 from rebalsim.analysis.values import Disturbance, Facts, Pause, Phase, Rebalance, Story
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
@@ -98,7 +100,7 @@ class Storyteller:
         is_ahead = False
         if p.why is PauseStart.CALLBACK:
             began = self.index.events[p.start_event]
-            kind = PhaseKind.RESTORE if began.callback == "assigned" else PhaseKind.REVOKE
+            kind = PhaseKind.RESTORE if began.callback == Callback.ASSIGNED else PhaseKind.REVOKE
             cuts = [Cut(p.started_us, kind, p.owner_before, None, (p.start_event,))]
         else:
             cuts, is_ahead = self._walked(p)
@@ -351,7 +353,7 @@ class Storyteller:
         commits = [
             n
             for n in self._between(who, cut.at_us, ended, ev.RequestSent)
-            if self.index.events[n].api == "OffsetCommit"
+            if self.index.events[n].api == KafkaApi.OFFSET_COMMIT
         ]
         is_committing = how in (Doing.BUSY, Doing.JOINING, Doing.COMMITTING)
         refused = Trigger.REFUSED if is_committing and len(commits) > 1 else Trigger.NONE

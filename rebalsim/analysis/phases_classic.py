@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.values import Pause, Rebalance
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
@@ -201,7 +203,11 @@ class ClassicWalk:
     def _happened(self, number: int) -> None:
         e = self.index.events[number]
         kind = type(e)
-        if number in self.pause.path and kind is ev.CallbackBegan and e.callback == "assigned":
+        if (
+            number in self.pause.path
+            and kind is ev.CallbackBegan
+            and e.callback == Callback.ASSIGNED
+        ):
             self.holder, self.mode = e.consumer, "assigned"
             self.is_handover = self.is_torn = self.has_left = False
         elif e.consumer != self.holder:
@@ -219,13 +225,13 @@ class ClassicWalk:
     def _call_began(self, e: ev.CallbackBegan, number: int) -> None:
         is_troubled = self.mode in ("resuming", "stuck")
         is_on_path = number in self.pause.path and self.mode in ("assigned", "serving")
-        if e.callback != "assigned" and (is_troubled or is_on_path):
+        if e.callback != Callback.ASSIGNED and (is_troubled or is_on_path):
             self.mode, self.is_handover = "revoking", self._is_after_round(number)
 
     def _call_ended(self, e: ev.CallbackEnded, number: int) -> None:
-        if self.mode == "revoking" and e.callback != "assigned":
+        if self.mode == "revoking" and e.callback != Callback.ASSIGNED:
             self.mode = "given"
-        elif self.mode == "assigned" and e.callback == "assigned":
+        elif self.mode == "assigned" and e.callback == Callback.ASSIGNED:
             self.mode = "serving"
 
     def _was_assigned(self, e: ev.AssignmentReceived, number: int) -> None:
@@ -284,7 +290,7 @@ class ClassicWalk:
             self.mode = "resuming"
 
     def _asked_to_join(self, e: ev.RequestSent, number: int) -> None:
-        if self.mode == "gone" and e.api == "JoinGroup":
+        if self.mode == "gone" and e.api == KafkaApi.JOIN:
             self.mode = "returning"
 
     def _was_added(self, e: ev.MemberAdded, number: int) -> None:
@@ -420,7 +426,11 @@ class ClassicWalk:
     def _next_owner(self, at: int, until: int) -> str:
         for number in self.pause.path:
             e = self.index.events[number]
-            if at <= e.at_us < until and type(e) is ev.CallbackBegan and e.callback == "assigned":
+            if (
+                at <= e.at_us < until
+                and type(e) is ev.CallbackBegan
+                and e.callback == Callback.ASSIGNED
+            ):
                 return str(e.consumer)
         return ""
 

@@ -11,7 +11,10 @@ from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.phases_classic import REMOVALS, STARTS, Cut
 from rebalsim.analysis.values import Pause, Rebalance
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
 from rebalsim.trace.streams_events import ProcessingWentOn
@@ -53,7 +56,7 @@ class ConsumerWalk:
         while path:
             number = path.pop(0)
             e = events[number]
-            if type(e) is not ev.CallbackBegan or e.callback != "assigned":
+            if type(e) is not ev.CallbackBegan or e.callback != Callback.ASSIGNED:
                 continue
             self._brought(e.consumer, at, number)
             after = next((n for n in path if events[n].consumer == e.consumer), -1)
@@ -236,7 +239,7 @@ class ConsumerWalk:
                 lost = self._next(holder, came, (ev.CallbackBegan,))
                 return (
                     e.at_us
-                    if lost < 0 or events[lost].callback == "assigned"
+                    if lost < 0 or events[lost].callback == Callback.ASSIGNED
                     else self._held(holder, events[lost].at_us, lost, "revoking")
                 )
             if type(e) is ev.CallbackBegan:
@@ -278,7 +281,7 @@ class ConsumerWalk:
         if self._was_killed(ended):  # it never came to the end of it
             return self._removed(holder, e.at_us, ended)
         # who is out already has nothing left to acknowledge
-        if type(e) is not ev.CallbackEnded or e.callback == "lost":
+        if type(e) is not ev.CallbackEnded or e.callback == Callback.LOST:
             return self._free(holder, e.at_us, ended)
         if self._next_owner(e.at_us) == holder and not self.speaks_new(holder, number):
             return self._taken_back(holder, ended)
@@ -300,7 +303,7 @@ class ConsumerWalk:
             if type(e) is ev.MemberRemoved:
                 if e.why in REMOVALS and self._is_its_own(holder, number, e.member_id):
                     return n
-            elif type(e) is ev.ConsumerExited or e.callback != "assigned":
+            elif type(e) is ev.ConsumerExited or e.callback != Callback.ASSIGNED:
                 return n
         return -1
 
@@ -329,7 +332,7 @@ class ConsumerWalk:
         n = number
         while (n := self._next(holder, n, (ev.RequestSent,))) >= 0:
             e = self.index.events[n]
-            if e.api == "ConsumerGroupHeartbeat" and e.generation < 0:
+            if e.api == KafkaApi.CONSUMER_HEARTBEAT and e.generation < 0:
                 return n
         return -1
 
@@ -358,7 +361,7 @@ class ConsumerWalk:
         ) >= 0:
             e = events[n]
             if type(e) is ev.ResponseReceived:
-                if e.api == "ConsumerGroupHeartbeat" and e.sent_at_us >= events[number].at_us:
+                if e.api == KafkaApi.CONSUMER_HEARTBEAT and e.sent_at_us >= events[number].at_us:
                     return n
             elif (
                 type(e) is ev.MemberStateChanged and not e.is_of_client
@@ -366,7 +369,7 @@ class ConsumerWalk:
                 if e.after != "UnrevokedPartitions":
                     return n
             elif type(e) is not ev.MemberStateChanged or (
-                e.is_of_client and e.after == "STABLE" and not self._has_wire(holder)
+                e.is_of_client and e.after == KafkaClientState.STABLE and not self._has_wire(holder)
             ):
                 return n
         return -1
@@ -411,7 +414,7 @@ class ConsumerWalk:
             self._cut(at, PhaseKind.DETECTION, holder, number)
             self._cut(self.index.events[back].at_us, PhaseKind.FETCH, holder, back)
             lost = self._next(holder, back, (ev.CallbackBegan,))
-            if lost >= 0 and self.index.events[lost].callback != "assigned":
+            if lost >= 0 and self.index.events[lost].callback != Callback.ASSIGNED:
                 return self._held(holder, self.index.events[lost].at_us, lost, "revoking")
             return int(self.index.events[back].at_us)
         self._cut(
@@ -475,7 +478,7 @@ class ConsumerWalk:
     def _next_owner(self, at: int) -> str:
         for number in self.pause.path:
             e = self.index.events[number]
-            if e.at_us >= at and type(e) is ev.CallbackBegan and e.callback == "assigned":
+            if e.at_us >= at and type(e) is ev.CallbackBegan and e.callback == Callback.ASSIGNED:
                 return str(e.consumer)
         return self.pause.owner_after
 
@@ -489,7 +492,9 @@ class ConsumerWalk:
         while place >= 0 and events[numbers[place]].at_us >= at:
             e = events[numbers[place]]
             if type(e) is ev.AssignmentReceived or (
-                type(e) is ev.MemberStateChanged and e.is_of_client and e.after == "RECONCILING"
+                type(e) is ev.MemberStateChanged
+                and e.is_of_client
+                and e.after == KafkaClientState.RECONCILING
             ):
                 if told >= 0:
                     break

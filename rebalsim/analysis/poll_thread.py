@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from rebalsim.analysis.index import Index
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.trace import events as ev
 
 AGAIN_US = 1_100_000  # a commit that is refused is made again within retry.backoff.max.ms
@@ -49,20 +50,20 @@ class _PollThread:
         self.since[Doing.IN_CALLBACK] = e.at_us
 
     def sent(self, e: ev.RequestSent) -> None:
-        if e.api == "OffsetCommit" and Doing.IN_CALLBACK not in self.since:
+        if e.api == KafkaApi.OFFSET_COMMIT and Doing.IN_CALLBACK not in self.since:
             if e.at_us - self.since.get(Doing.COMMITTING, e.at_us) <= AGAIN_US:
                 self.end(e.at_us, Doing.COMMITTING)
             self.since[Doing.COMMITTING] = e.at_us
-        elif e.api == "JoinGroup":
+        elif e.api == KafkaApi.JOIN:
             self.since.pop(Doing.COMMITTING, None)
             self.end(e.at_us, Doing.WAITING)
-        elif e.api == "SyncGroup":
+        elif e.api == KafkaApi.SYNC:
             self.since[Doing.WAITING] = e.at_us
 
     def answered(self, e: ev.ResponseReceived) -> None:
-        if e.api == "SyncGroup":
+        if e.api == KafkaApi.SYNC:
             self.end(e.at_us, Doing.WAITING)
-        elif e.api == "OffsetCommit" and not e.error:
+        elif e.api == KafkaApi.OFFSET_COMMIT and not e.error:
             self.since.pop(Doing.COMMITTING, None)
 
     def stuck(self, e: ev.HandlerStuck) -> None:

@@ -10,7 +10,10 @@ from itertools import pairwise
 from rebalsim.analysis.connect_phases import workers_of
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.completion import Completion
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
@@ -18,7 +21,13 @@ from rebalsim.trace.ledger import events_at
 from rebalsim.trace.trace import TraceHeader
 
 HEARD_FROM = frozenset(
-    ("Heartbeat", "JoinGroup", "SyncGroup", "OffsetCommit", "ConsumerGroupHeartbeat")
+    (
+        KafkaApi.HEARTBEAT,
+        KafkaApi.JOIN,
+        KafkaApi.SYNC,
+        KafkaApi.OFFSET_COMMIT,
+        KafkaApi.CONSUMER_HEARTBEAT,
+    )
 )
 FOLLOWERS = (
     "group is already rebalancing",
@@ -166,18 +175,20 @@ class RoundFinder:
     # ---------------------------------------------------------------------- told by the coordinator
 
     def _state(self, number: int, e: ev.GroupStateChanged) -> None:
-        if e.after == "PreparingRebalance" and e.before != e.after:
+        if e.after == KafkaGroupState.PREPARING_REBALANCE and e.before != e.after:
             self.preparing = self._new_round(
                 e.at_us, _trigger_in(e.trigger, e.reason), e.consumer, e.reason, number
             )
         elif (
-            e.after == "Stable"
+            e.after == KafkaGroupState.STABLE
             and self.current is not None
             and self.current.stable_us < 0
-            and e.before == "CompletingRebalance"
+            and e.before == KafkaGroupState.COMPLETING_REBALANCE
         ):
             self._stable(self.current, number, e.at_us)
-        elif e.before == "Dead":  # another coordinator knows nothing of a round that had only begun
+        elif (
+            e.before == KafkaGroupState.DEAD
+        ):  # another coordinator knows nothing of a round that had only begun
             self.preparing = None
 
     def _barrier(self, number: int, e: ev.BarrierCompleted) -> None:
@@ -239,13 +250,13 @@ class RoundFinder:
             return
         m = self._member(e.consumer)
         m.heard = (e.at_us, number)
-        if e.api == "JoinGroup":
+        if e.api == KafkaApi.JOIN:
             m.join = (e.at_us, number)
             if m.first_join_us < 0:
                 m.first_join_us = e.at_us
             if e.reason:
                 m.reason, m.reason_at = e.reason, (e.at_us, number)
-        elif e.api == "Heartbeat":
+        elif e.api == KafkaApi.HEARTBEAT:
             self.vanished.pop(e.consumer, None)
 
     def _noticed(self, number: int, e: ev.RebalanceNoticed) -> None:
@@ -303,10 +314,10 @@ class RoundFinder:
     def _callback(self, number: int, e: ev.CallbackEnded) -> None:
         m = self._member(e.consumer)
         r = m.round
-        if r is None or e.callback == "lost" or not m.noticed[0] <= m.joined_us >= m.join[0]:
+        if r is None or e.callback == Callback.LOST or not m.noticed[0] <= m.joined_us >= m.join[0]:
             return  # this callback belongs to the next round
         if (
-            e.callback == "revoked"
+            e.callback == Callback.REVOKED
             and e.partitions
             and e.consumer not in self.workers
             and not self._is_late(e.consumer, r)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Rebalance, StateSpan
+from rebalsim.domain.kafka_states import KafkaGroupState, KafkaStreamsState
 from rebalsim.trace import events as ev
 from rebalsim.trace.streams_events import ApplicationStateChanged
 from rebalsim.trace.trace import ConsumerFacts
@@ -20,7 +21,7 @@ def find_states(group: str, index: Index, rounds: Sequence[Rebalance]) -> list[S
     ]
     changes = _told(index, told) if told else _implied(rounds)
     spans: list[StateSpan] = []
-    state = (index.events[told[0]].before if told else "") or "Empty"
+    state = (index.events[told[0]].before if told else "") or KafkaGroupState.EMPTY
     at, generation, event = 0, -1, -1
     for when, after, gen, number in changes:
         if when > at:
@@ -53,8 +54,8 @@ def _of_application(
     at, state = 0, ""
     for number, e in changes:
         states[e.instance] = e.after
-        worst = ("ERROR", "REBALANCING")
-        now = next((each for each in worst if each in states.values()), "RUNNING")
+        worst = (KafkaStreamsState.ERROR, KafkaStreamsState.REBALANCING)
+        now = next((each for each in worst if each in states.values()), KafkaStreamsState.RUNNING)
         if now != state:
             if state and e.at_us > at:
                 spans.append(StateSpan(group, state, at, e.at_us, event=number))
@@ -82,9 +83,9 @@ def _implied(rounds: Sequence[Rebalance]) -> list[tuple[int, str, int, int]]:
     changes = []
     for r in rounds:
         preparing, completing = (
-            ("Assigning", "Reconciling")
+            (KafkaGroupState.ASSIGNING, KafkaGroupState.RECONCILING)
             if r.is_of_epochs
-            else ("PreparingRebalance", "CompletingRebalance")
+            else (KafkaGroupState.PREPARING_REBALANCE, KafkaGroupState.COMPLETING_REBALANCE)
         )
         event = r.evidence[0] if r.evidence else -1
         changes.append((r.prepared_us, preparing, r.generation, event))
@@ -92,7 +93,12 @@ def _implied(rounds: Sequence[Rebalance]) -> list[tuple[int, str, int, int]]:
             changes.append((r.barrier_us, completing, r.generation, event))
         if r.stable_us >= 0:
             changes.append(
-                (r.stable_us, "Stable", r.generation, r.evidence[-1] if r.evidence else -1)
+                (
+                    r.stable_us,
+                    KafkaGroupState.STABLE,
+                    r.generation,
+                    r.evidence[-1] if r.evidence else -1,
+                )
             )
     return sorted(changes, key=lambda c: c[0])
 

@@ -18,6 +18,7 @@ from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.values import Holding
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.trace import events as ev
 
 
@@ -77,11 +78,14 @@ def _last_round(index: Index, group: str) -> tuple[int, int, dict[str, int]]:
             barriers[e.generation] = n
         elif kind is ev.GroupStateChanged:
             state = e.after
-            if state == "Stable" and (now := barriers.get(e.generation, -1)) != barrier:
+            if (
+                state == KafkaGroupState.STABLE
+                and (now := barriers.get(e.generation, -1)) != barrier
+            ):
                 barrier, generation, returned = now, e.generation, {}
-        elif kind is ev.MemberAdded and e.how == "replacement" and state == "Stable":
+        elif kind is ev.MemberAdded and e.how == "replacement" and state == KafkaGroupState.STABLE:
             returned[e.consumer] = n
-    if state != "Stable" or barrier < 0 or not _is_cooperative(index.events[barrier]):
+    if state != KafkaGroupState.STABLE or barrier < 0 or not _is_cooperative(index.events[barrier]):
         return -1, -1, {}
     return barrier, generation, returned
 

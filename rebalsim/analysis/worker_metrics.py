@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rebalsim.analysis.index import Index
+from rebalsim.domain.callback import Callback
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import ConnectorEnded, ConnectorStarted, WorkAssigned
 
@@ -50,12 +51,12 @@ def _stops(c: _Rounds, e: ev.CallbackBegan) -> None:
     """What is stopped once a round was taken over is restarted, or fails, without one: the round
     had nothing to start.
     """
-    if e.callback != "assigned":
+    if e.callback != Callback.ASSIGNED:
         c.ends(c.taken_us)
 
 
 def _started(c: _Rounds, e: ev.CallbackEnded) -> None:
-    if e.callback == "assigned":
+    if e.callback == Callback.ASSIGNED:
         c.ends(e.at_us)
 
 

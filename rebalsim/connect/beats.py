@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from rebalsim.connect.port import Port, Thread
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import After, ClassicMember
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -101,7 +102,7 @@ class Beats:
     def beat(self) -> None:
         member = self.membership.member
         request = HeartbeatRequest(member.member_id, None, member.generation)
-        self.port.send("Heartbeat", request, self._answered, "")
+        self.port.send(KafkaApi.HEARTBEAT, request, self._answered, "")
         self._beat_next_at(self.port.now + self.port.settings.heartbeat_interval_us)
 
     def coordinator_found(self) -> None:

@@ -18,6 +18,7 @@ from rebalsim.connect.ears import Ears
 from rebalsim.connect.leading import DEFAULT, Leader, answer_of, assignor_of
 from rebalsim.connect.port import NEVER, Port, Steps, Thread
 from rebalsim.connect.told import as_partitions
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import After, ClassicMember, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -216,7 +217,7 @@ class Membership:
             "connect",
             member.rejoin_reason or None,
         )
-        call = self.port.send("JoinGroup", request, self._joined, member.rejoin_reason)
+        call = self.port.send(KafkaApi.JOIN, request, self._joined, member.rejoin_reason)
         if call is not None:
             call.expires_us = self.port.now + max(
                 settings.request_timeout_us, settings.rebalance_timeout_us + JOIN_GRACE_US
@@ -321,7 +322,7 @@ class Membership:
         request = SyncGroupRequest(
             member.member_id, None, member.generation, "connect", member.protocol, shares
         )
-        self.port.send("SyncGroup", request, self._synced, "")
+        self.port.send(KafkaApi.SYNC, request, self._synced, "")
 
     def _synced(self, call: Any, response: Any) -> None:
         member, port = self.member, self.port
@@ -385,7 +386,7 @@ class Membership:
         if member.member_id and member.state is not MemberState.UNJOINED and port.has_coordinator():
             port.record(LeaveSent(port.now, port.name, reason))
             request = LeaveGroupRequest([LeavingMember(member.member_id, None, reason)])
-            port.send("LeaveGroup", request, _ignore, "")
+            port.send(KafkaApi.LEAVE, request, _ignore, "")
         self.beats.stop()
         member.reset(keeps_id=False, reason="consumer pro-actively leaving the group")
         self.is_pending, self.result = False, None

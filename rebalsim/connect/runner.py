@@ -11,6 +11,7 @@ from rebalsim.connect.config_state import ConfigState
 from rebalsim.connect.pool import THREADS, Job, bounded, run_all
 from rebalsim.connect.port import Port, Running, Steps, Thread
 from rebalsim.connect.told import began, ended
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.connect import PAUSED, STARTED, Connector
 from rebalsim.trace.connect_events import ConnectorEnded, ConnectorStarted, TaskCancelled
 
@@ -42,10 +43,10 @@ class Runner:
         jobs = [self._connector_job(name, config, then) for name in connectors]
         jobs += [self._task_job(task, config) for task in fresh]
         if fresh:
-            began(self.port, "assigned", fresh)
+            began(self.port, Callback.ASSIGNED, fresh)
         yield from run_all(self.port, self.thread, jobs)
         if fresh:
-            ended(self.port, "assigned", fresh)
+            ended(self.port, Callback.ASSIGNED, fresh)
 
     def _connector_job(self, name: str, config: ConfigState, then: _Started) -> Job:
         def begin(done: Then) -> None:
@@ -112,9 +113,9 @@ class Runner:
         jobs += [self._task_stop(task) for task in mine]
         if not jobs:
             return
-        began(self.port, "revoked", mine)
+        began(self.port, Callback.REVOKED, mine)
         yield from run_all(self.port, self.thread, jobs, threads)
-        ended(self.port, "revoked", mine)
+        ended(self.port, Callback.REVOKED, mine)
 
     def stop_together(self, tasks: Iterable[Task]) -> Steps:
         """Ask all of them at once, and wait for all of them together."""
@@ -183,5 +184,5 @@ class Runner:
         running = self.tasks.get(task)
         if running is not None:
             running.fail()
-            began(self.port, "lost", (task,))
-            ended(self.port, "lost", (task,))
+            began(self.port, Callback.LOST, (task,))
+            ended(self.port, Callback.LOST, (task,))

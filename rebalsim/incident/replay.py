@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.scenario import Scenario
 from rebalsim.incident.as_logged import pauses_as_logged
 from rebalsim.incident.lives import TAKEN_IN_US
@@ -114,7 +115,7 @@ def shifts_of(written: Written, analysis: Any) -> dict[str, int]:
     for e in analysis.trace.events:
         if type(e) is ev.GenerationJoined:
             joined.add(e.consumer)
-        elif type(e) is ev.RequestSent and e.api == "JoinGroup" and e.consumer not in joined:
+        elif type(e) is ev.RequestSent and e.api == KafkaApi.JOIN and e.consumer not in joined:
             first[e.consumer] = e.at_us
         elif type(e) is ev.EpochBumped and e.consumer:
             first.setdefault(e.consumer, e.at_us - TAKEN_IN_US)

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from statistics import median_low
 
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.incident.lives import MUCH_US, Life
 from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.facts import ANSWERED, CALLS, GOES, Fact, FactKind
@@ -135,7 +136,7 @@ def _told_us(before: Sequence[Fact], f: Fact, ends: Sequence[int]) -> int:
         if x.what in CALLS and x.partitions:
             break  # of one assignment; or what came in between is not told
         before_it, _, after = x.why.partition(">")
-        if x.what == FactKind.STATE and after == "RECONCILING" != before_it:
+        if x.what == FactKind.STATE and after == KafkaClientState.RECONCILING != before_it:
             return x.at_us + TURN_US
         if x.what in ANSWERED:
             break  # it is called for what the assignment says

@@ -15,6 +15,7 @@ from rebalsim.analysis.values import Pause
 from rebalsim.domain.alarm import AlarmKind
 from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import Subscribe
 from rebalsim.proof.random_stories import random_story
@@ -121,14 +122,15 @@ def unsettled(analysis: Analysis, group: str) -> str:
     """
     alive = _alive(analysis, group)
     spans = analysis.group_states.get(group, [])
-    state = spans[-1].state if spans else "Empty"
+    state = spans[-1].state if spans else KafkaGroupState.EMPTY
     if not alive:
         return (
             ""
-            if state in ("Empty", "Dead") or _only_statics(analysis, group)
+            if state in (KafkaGroupState.EMPTY, KafkaGroupState.DEAD)
+            or _only_statics(analysis, group)
             else f"{group} is {state} though nobody lives"
         )
-    if state != "Stable":
+    if state != KafkaGroupState.STABLE:
         return f"{group} is {state}"
     if wrong := _outside(analysis, group, alive):
         return wrong
@@ -151,7 +153,9 @@ def _outside(analysis: Analysis, group: str, alive: Iterable[str]) -> str:
     is_consumer_group = any(type(view) is ev.MemberStateChanged for view in views.values())
     for consumer, view in views.items():
         if type(view) is ev.MemberStateChanged:
-            if view.after != "STABLE":  # a group that is stable has all its members at its epoch
+            if (
+                view.after != KafkaClientState.STABLE
+            ):  # a group that is stable has all its members at its epoch
                 return f"{consumer} lives, and is {view.after}"
         elif type(view) is not ev.GenerationJoined or (
             view.generation != last and not is_consumer_group
@@ -233,7 +237,7 @@ def _is_torn(analysis: Analysis, group: str) -> bool:
     for event in analysis.trace.events:
         kind = type(event)
         if kind is ev.GroupStateChanged and event.trigger == "regrouped" and event.group == group:
-            is_torn = event.before not in ("Stable", "Empty")
+            is_torn = event.before not in (KafkaGroupState.STABLE, KafkaGroupState.EMPTY)
         elif kind in (ev.BarrierCompleted, ev.EpochBumped) and event.group == group:
             is_torn = False
     return is_torn
@@ -281,7 +285,9 @@ def _alive(analysis: Analysis, group: str) -> dict[str, None]:
         if kind is ev.ConsumerStarted and analysis.header.consumers[event.consumer].group == group:
             alive[event.consumer] = None
         elif kind is ev.ConsumerExited or (
-            kind is ev.MemberStateChanged and event.is_of_client and event.after == "FATAL"
+            kind is ev.MemberStateChanged
+            and event.is_of_client
+            and event.after == KafkaClientState.FATAL
         ):
             # whoever polls on after a fatal error is in no group any more
             alive.pop(event.consumer, None)

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 
 NO_GENERATION = -1
@@ -45,7 +47,7 @@ class After(Enum):
 
     GO_ON = "go on"
     LEAD = "assign, then SyncGroup"
-    SYNC = "SyncGroup"
+    SYNC = KafkaApi.SYNC
     RETRY = "rejoin in the same call"
     LATER = "rejoin in a later pass of poll"
     FATAL = "throw from poll"
@@ -243,11 +245,11 @@ class ClassicMember:
         """
         owned = self.owned
         if self.generation == NO_GENERATION or self.member_id == "":
-            return ("lost", owned) if owned else ("", ())
+            return (Callback.LOST, owned) if owned else ("", ())
         if not self.is_cooperative:
-            return "revoked", owned
+            return Callback.REVOKED, owned
         gone = tuple([p for p in owned if p.topic not in topics])
-        return ("revoked", gone) if gone else ("", ())
+        return (Callback.REVOKED, gone) if gone else ("", ())
 
     def drop(self, partitions: Sequence[Partition]) -> None:
         """The member does not own these partitions any more."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.consumer import regexes
 from rebalsim.protocol.consumer.admission import admit, check_form, holder_of
 from rebalsim.protocol.consumer.group import ConsumerGroup
@@ -70,7 +71,7 @@ def heartbeat(
                 note(
                     "Fenced",
                     member_id=request.member_id,
-                    api="ConsumerGroupHeartbeat",
+                    api=KafkaApi.CONSUMER_HEARTBEAT,
                     error=refused.error.name,
                 )
             )

@@ -15,6 +15,7 @@ from enum import Enum
 
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.protocol.consumer_messages import JOINS, LEAVES, LEAVES_FOR_A_WHILE
 from rebalsim.protocol.errors_of_kafka import Error
 
@@ -24,16 +25,16 @@ Partitions = tuple[Partition, ...]
 class ClientState(Enum):
     """Kafka's MemberState of the client; the value is the name Kafka logs."""
 
-    UNSUBSCRIBED = "UNSUBSCRIBED"
-    JOINING = "JOINING"
-    RECONCILING = "RECONCILING"
-    ACKNOWLEDGING = "ACKNOWLEDGING"
-    STABLE = "STABLE"
-    FENCED = "FENCED"
-    PREPARE_LEAVING = "PREPARE_LEAVING"
-    LEAVING = "LEAVING"
-    STALE = "STALE"
-    FATAL = "FATAL"
+    UNSUBSCRIBED = KafkaClientState.UNSUBSCRIBED
+    JOINING = KafkaClientState.JOINING
+    RECONCILING = KafkaClientState.RECONCILING
+    ACKNOWLEDGING = KafkaClientState.ACKNOWLEDGING
+    STABLE = KafkaClientState.STABLE
+    FENCED = KafkaClientState.FENCED
+    PREPARE_LEAVING = KafkaClientState.PREPARE_LEAVING
+    LEAVING = KafkaClientState.LEAVING
+    STALE = KafkaClientState.STALE
+    FATAL = KafkaClientState.FATAL
 
     predecessors: tuple[ClientState, ...]
 

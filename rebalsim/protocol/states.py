@@ -5,16 +5,17 @@ from __future__ import annotations
 from enum import Enum
 
 from rebalsim.domain.errors import BugError
+from rebalsim.domain.kafka_states import KafkaGroupState
 
 
 class ClassicState(Enum):
     """Kafka's ClassicGroupState; the value is the name Kafka prints."""
 
-    EMPTY = "Empty"
-    PREPARING_REBALANCE = "PreparingRebalance"
-    COMPLETING_REBALANCE = "CompletingRebalance"
-    STABLE = "Stable"
-    DEAD = "Dead"
+    EMPTY = KafkaGroupState.EMPTY
+    PREPARING_REBALANCE = KafkaGroupState.PREPARING_REBALANCE
+    COMPLETING_REBALANCE = KafkaGroupState.COMPLETING_REBALANCE
+    STABLE = KafkaGroupState.STABLE
+    DEAD = KafkaGroupState.DEAD
 
     predecessors: tuple[ClassicState, ...]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.streams_target import StreamsMember
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.topics import TopicsImage
@@ -63,7 +64,7 @@ def heartbeat(
     except Refusal as refused:
         if refused.error is Error.FENCED_MEMBER_EPOCH:
             facts = {"member_id": request.member_id, "error": refused.error.name}
-            effects.append(note("Fenced", api="StreamsGroupHeartbeat", **facts))
+            effects.append(note("Fenced", api=KafkaApi.STREAMS_HEARTBEAT, **facts))
         effects.append(
             Reply(number, StreamsGroupHeartbeatResponse(refused.error, text=refused.text))
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.messages import HeartbeatRequest
 from rebalsim.quiet.clocks import Clock, Tick
 from rebalsim.quiet.playing import Playing, park_anew
@@ -140,7 +141,7 @@ class Committing(Playing):
     def _beat(self, tick: Tick, at_us: int) -> None:
         client, engine, member = self.client, self.engine, self.client.member
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
-        call = client.call("Heartbeat", request, client.beat_answered)
+        call = client.call(KafkaApi.HEARTBEAT, request, client.beat_answered)
         call.is_quiet, call.sent_us, call.link = True, tick[0], client.coordinator_link
         call.expires_us = tick[0] + client.config.request_timeout_us
         latency = self._standing.latency_us

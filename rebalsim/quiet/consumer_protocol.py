@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.quiet.arrivals import Polls, beginning_before
 from rebalsim.quiet.being_at_rest import (
@@ -80,7 +81,7 @@ def beat_up_to(client: Any, at_us: int) -> None:
     period = beats.interval_us + beats.late_us
     sent = beats.due_us + (at_us - beats.due_us - 1) // period * period
     beats.due_us = sent + period
-    call = client.call("ConsumerGroupHeartbeat", beats.plain(), beats.answered)
+    call = client.call(KafkaApi.CONSUMER_HEARTBEAT, beats.plain(), beats.answered)
     call.sent_us, call.link = sent, link
     call.expires_us = sent + client.config.request_timeout_us
     latency = link.fixed_us + link.extra_us
@@ -278,7 +279,7 @@ class AsyncReading(Reading):
             for partition, share in client.feed.shares.items()
         }
         request = OffsetCommitRequest(member.member_id, member.instance_id, member.epoch, offsets)
-        call = client.call("OffsetCommit", request, client.commits.auto_answered)
+        call = client.call(KafkaApi.OFFSET_COMMIT, request, client.commits.auto_answered)
         call.is_quiet = True
         client.host.make_up(call, arrived_us)
 

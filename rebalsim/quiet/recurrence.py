@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Any, NamedTuple
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.messages import OffsetCommitRequest
 from rebalsim.quiet.playing import Playing
 from rebalsim.simulation.engine import NEVER
@@ -344,7 +345,7 @@ class Recurring(Playing):
         request = OffsetCommitRequest(
             member.member_id, member.instance_id, member.generation, client.feed.consumed()
         )
-        call = client.call("OffsetCommit", request, client.commits.auto_answered)
+        call = client.call(KafkaApi.OFFSET_COMMIT, request, client.commits.auto_answered)
         call.is_quiet = True
         host.make_up(call, session_us - client.config.session_timeout_us)
 

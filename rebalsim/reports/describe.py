@@ -16,13 +16,14 @@ from rebalsim.analysis import Analysis
 from rebalsim.analysis.committed import committed_at, interval_of
 from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.words.times import say_duration
 
 MISSING = "-"
-_COLLECTING = ("PreparingRebalance", "CompletingRebalance")
-_REBALANCING = (*_COLLECTING, "Assigning", "Reconciling")
+_COLLECTING = (KafkaGroupState.PREPARING_REBALANCE, KafkaGroupState.COMPLETING_REBALANCE)
+_REBALANCING = (*_COLLECTING, KafkaGroupState.ASSIGNING, KafkaGroupState.RECONCILING)
 
 
 @dataclass(slots=True)
@@ -56,7 +57,7 @@ def moment_of(a: Analysis, group: str, at_us: int) -> Moment:
     """What the trace had told by then."""
     state = next(
         (s.state for s in a.group_states.get(group, ()) if s.started_us <= at_us < s.ended_us),
-        "Empty",
+        KafkaGroupState.EMPTY,
     )
     moment = Moment(group, state, {})
     moment.is_new_protocol = _is_new_protocol(a, group, at_us)
@@ -198,7 +199,7 @@ _OFFSETS_NOTE = (
 
 
 def _note(moment: Moment) -> str:
-    if moment.state == "Empty":
+    if moment.state == KafkaGroupState.EMPTY:
         return f"Consumer group '{safe(moment.group)}' has no active members.\n\n"
     if moment.state in _REBALANCING:
         return f"Warning: Consumer group '{safe(moment.group)}' is rebalancing.\n\n"
@@ -371,7 +372,7 @@ def _state(a: Analysis, moment: Moment, at_us: int, is_verbose: bool) -> str:
 
 def _assignor_told(moment: Moment) -> str:
     """A classic coordinator tells its assignor of a stable group only."""
-    if not moment.is_new_protocol and moment.state != "Stable":
+    if not moment.is_new_protocol and moment.state != KafkaGroupState.STABLE:
         return ""
     return moment.assignor.removeprefix("server-") or MISSING
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
@@ -22,8 +24,8 @@ from rebalsim.trace.trace import ConsumerFacts
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration, say_instant
 
-_CONSUMER_STATES = frozenset(("Assigning", "Reconciling"))
-_CLASSIC_REQUESTS = frozenset(("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"))
+_CONSUMER_STATES = frozenset((KafkaGroupState.ASSIGNING, KafkaGroupState.RECONCILING))
+_CLASSIC_REQUESTS = frozenset((KafkaApi.JOIN, KafkaApi.SYNC, KafkaApi.HEARTBEAT, KafkaApi.LEAVE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,14 @@ def _counter(event: TraceEvent, consumers: Mapping[str, ConsumerFacts]) -> str:
     if kind is ev.GroupStateChanged:
         states = {event.before, event.after}
         is_new = bool(states & _CONSUMER_STATES) or states == {
-            "Empty",
-            "Stable",
+            KafkaGroupState.EMPTY,
+            KafkaGroupState.STABLE,
         }  # a classic group has states between these
     elif kind is ev.AssignmentComputed:
         is_new = not event.consumer  # the broker did, and no leader
     elif getattr(event, "api", "") in _CLASSIC_REQUESTS:
         is_new = False
-    elif getattr(event, "api", "") == "ConsumerGroupHeartbeat":
+    elif getattr(event, "api", "") == KafkaApi.CONSUMER_HEARTBEAT:
         is_new = True
     else:
         facts = consumers.get(event.consumer)

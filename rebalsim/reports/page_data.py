@@ -14,6 +14,7 @@ from rebalsim.analysis import Analysis
 from rebalsim.analysis.running import running
 from rebalsim.analysis.values import Lane, Pause
 from rebalsim.domain.bar_piece import BarPiece
+from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.causes_told import tell_cause
@@ -42,9 +43,9 @@ KINDS = tuple(PhaseKind)
 WEAVES = {"█": 0, "▓": 1, "▒": 1, "░": 2}  # plain, striped, ruled
 PACKED = ("lanes", "pauses", "shapes", "rows", "events", "lag", "laneLag", "copies")
 APPLICATION_SAID = {
-    "RUNNING": "all instances run",
-    "REBALANCING": "not all instances run (interactive queries)",
-    "ERROR": "an instance died of an exception",
+    KafkaStreamsState.RUNNING: "all instances run",
+    KafkaStreamsState.REBALANCING: "not all instances run (interactive queries)",
+    KafkaStreamsState.ERROR: "an instance died of an exception",
 }
 Row = list[Any]
 

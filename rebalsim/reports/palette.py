@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebalsim.domain.bar_piece import BarPiece
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.phases.card import Look, cards
 
@@ -33,11 +34,11 @@ BY_LETTER: dict[str, PhaseKind] = {look.letter: kind for kind, look in LOOKS.ite
 
 # Kafka's group states: a letter and the filling of the rest of a run.
 STATE_LOOKS: dict[str, tuple[str, str, str, str]] = {
-    "Empty": ("E", " ", " ", "bright_black"),
-    "PreparingRebalance": ("P", "▓", "%", "yellow"),
-    "CompletingRebalance": ("C", "▒", "*", "bright_yellow"),
-    "Stable": ("─", "─", "-", "green"),
-    "Assigning": ("G", "▓", "%", "yellow"),
-    "Reconciling": ("Y", "▒", "*", "bright_yellow"),
-    "Dead": ("X", " ", " ", "red"),
+    KafkaGroupState.EMPTY: ("E", " ", " ", "bright_black"),
+    KafkaGroupState.PREPARING_REBALANCE: ("P", "▓", "%", "yellow"),
+    KafkaGroupState.COMPLETING_REBALANCE: ("C", "▒", "*", "bright_yellow"),
+    KafkaGroupState.STABLE: ("─", "─", "-", "green"),
+    KafkaGroupState.ASSIGNING: ("G", "▓", "%", "yellow"),
+    KafkaGroupState.RECONCILING: ("Y", "▒", "*", "bright_yellow"),
+    KafkaGroupState.DEAD: ("X", " ", " ", "red"),
 }

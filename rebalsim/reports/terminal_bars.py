@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from rebalsim.analysis.values import Copy, Lane, Mark
 from rebalsim.domain.bar_piece import BarPiece
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_states import KafkaGroupState, KafkaStreamsState
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.ink import Line
 from rebalsim.reports.names import ascii_of, clip, clip_middle, partitions_told, safe
@@ -52,13 +53,13 @@ COPIES = {  # standbys and warm-ups
 }
 REMARK = 20  # columns at the right for what the longest pause was
 STATES = {look[0]: (state, look) for state, look in STATE_LOOKS.items()}
-STATES_SAID = {
-    "Empty": "empty",
-    "PreparingRebalance": "members join",
-    "CompletingRebalance": "assignment is awaited",
-    "Assigning": "broker computes",
-    "Reconciling": "members reconcile",
-    "Dead": "dead",
+STATES_SAID: dict[str, str] = {
+    KafkaGroupState.EMPTY: "empty",
+    KafkaGroupState.PREPARING_REBALANCE: "members join",
+    KafkaGroupState.COMPLETING_REBALANCE: "assignment is awaited",
+    KafkaGroupState.ASSIGNING: "broker computes",
+    KafkaGroupState.RECONCILING: "members reconcile",
+    KafkaGroupState.DEAD: "dead",
 }
 
 
@@ -135,7 +136,10 @@ class Canvas:
             return []
         pieces = [(s.started_us, s.ended_us, s.state) for s in spans]
         codes = fill(
-            [(a, b, RUNNING if s == "RUNNING" else NOT_RUNNING) for a, b, s in pieces],
+            [
+                (a, b, RUNNING if s == KafkaStreamsState.RUNNING else NOT_RUNNING)
+                for a, b, s in pieces
+            ],
             self.window,
             quiet=(UNOWNED, RUNNING),
             brief=BRIEF,
@@ -147,8 +151,8 @@ class Canvas:
                 self.is_rebalancing = True
             sign, style = APPLICATION.get(code, (" ", ""))
             bar.add(sign * length, style)
-        away = sum(b - a for a, b, s in pieces if s != "RUNNING" and a > 0)
-        told = f"{say_duration(away)} not RUNNING" if away else "RUNNING"
+        away = sum(b - a for a, b, s in pieces if s != KafkaStreamsState.RUNNING and a > 0)
+        told = f"{say_duration(away)} not RUNNING" if away else KafkaStreamsState.RUNNING
         return [self._line("  state" if is_named else "app", bar, told)]
 
     def load(self, variant: VariantReport) -> list[Line]:

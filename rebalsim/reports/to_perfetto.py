@@ -12,6 +12,7 @@ from typing import Any
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.domain.bar_piece import BarPiece
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.mark_kind import MarkKind
 from rebalsim.outside.text import inert_data
 from rebalsim.reports.names import safe
@@ -27,7 +28,7 @@ _TITLES = {
     MEMBERS: "members",
     PARTITIONS: "partitions",
 }
-_FLOWING = ("JoinGroup", "SyncGroup")
+_FLOWING = (KafkaApi.JOIN, KafkaApi.SYNC)
 Asked = tuple[str, int, int, str, int]  # api, sent, answered, error, event
 
 
@@ -166,9 +167,9 @@ def _joins(pid: int, tid: int, consumer: str, a: Analysis) -> Iterator[Event]:
         yield _slice(api, "request", pid, tid, sent, max(sent, ended), error=error, event=number)
         if (
             i + 1 < len(asked)
-            and api == "JoinGroup"
+            and api == KafkaApi.JOIN
             and not error
-            and asked[i + 1][0] == "SyncGroup"
+            and asked[i + 1][0] == KafkaApi.SYNC
         ):
             flow = {
                 "name": "join",
@@ -213,10 +214,10 @@ def _as_told(consumer: str, a: Analysis) -> list[Asked]:
         if kind in (ev.MemberRejoined, ev.MemberAdded) and parked < 0:
             parked = number
         elif kind is ev.GenerationJoined and parked >= 0:
-            asked.append(("JoinGroup", a.trace.events[parked].at_us, e.at_us, "", parked))
+            asked.append((KafkaApi.JOIN, a.trace.events[parked].at_us, e.at_us, "", parked))
             parked, joined = -1, number
         elif kind is ev.AssignmentReceived and joined >= 0:
-            asked.append(("SyncGroup", a.trace.events[joined].at_us, e.at_us, "", joined))
+            asked.append((KafkaApi.SYNC, a.trace.events[joined].at_us, e.at_us, "", joined))
             joined = -1
         elif kind in (ev.MemberReset, ev.ConsumerExited):
             parked = joined = -1

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.protocol.classic_member import NO_GENERATION
 from rebalsim.simulation.listener import ListenerFailed, call_listener
 from rebalsim.trace.events import CloseBegan, CloseEnded
@@ -55,7 +56,7 @@ def _leave(consumer: Inside, option: str) -> Generator[Any, Any, None]:
             member.generation == NO_GENERATION or member.member_id == "" or member.is_rebalancing()
         )
         try:
-            yield from call_listener(consumer, "lost" if lost else "revoked", owned)
+            yield from call_listener(consumer, Callback.LOST if lost else Callback.REVOKED, owned)
         finally:
             member.drop(owned)
             consumer.feed.assign(())

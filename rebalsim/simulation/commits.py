@@ -8,6 +8,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.draws import mean_of
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -125,7 +126,7 @@ class Commits:
         request = OffsetCommitRequest(
             member.member_id, member.instance_id, member.generation, offsets
         )
-        call: Call = consumer.call("OffsetCommit", request, handle)
+        call: Call = consumer.call(KafkaApi.OFFSET_COMMIT, request, handle)
         call.is_before_rebalance = is_before_rebalance
         consumer.send(call)
         return call
@@ -207,7 +208,7 @@ class Commits:
             consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
             return "rebalancing"
         if error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "OffsetCommit", error.name))
+            consumer.tell(Fenced(now, consumer.name, KafkaApi.OFFSET_COMMIT, error.name))
             if not same:
                 return "rebalancing"
             consumer.membership.commit_fenced(error)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from rebalsim.domain.commit_style import AfterError
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import ClassicMember, MemberState
 from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
@@ -210,7 +211,7 @@ class Consumer(Handling):
             return False
         (call,) = calls.values()
         return (
-            call.api == "JoinGroup"
+            call.api == KafkaApi.JOIN
             and self.engine.now - call.sent_us >= SOON_ANSWERED_US
             and self.member.state is MemberState.PREPARING
             and self.membership.is_pending

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.registry import server_assignor
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol import either_group
 from rebalsim.protocol.classic_group import while_loading
@@ -112,7 +114,7 @@ class ConsumerCoordinator(Coordinator):
 
     @property
     def is_stable(self) -> bool:
-        return bool(self.group.state.value == "Stable")
+        return bool(self.group.state.value == KafkaGroupState.STABLE)
 
     @property
     def calm_now(self) -> int:
@@ -193,7 +195,7 @@ class ConsumerCoordinator(Coordinator):
             super().receive_late(call)
             return
         self.make_up(call, now)
-        if call.is_quiet or call.api != "OffsetCommit":
+        if call.is_quiet or call.api != KafkaApi.OFFSET_COMMIT:
             self._send(call, now)
             return
         done = self.leaves_us(now)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.draws import most_of
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import (
     ClassicGroup,
@@ -172,7 +173,7 @@ class Coordinator:
             self._wake_for(call.request)
         self._asker = call.consumer
         self.waiting[call.number] = call
-        if call.api == "OffsetFetch":
+        if call.api == KafkaApi.OFFSET_FETCH:
             self._wake_owners(call.request.partitions)
         self._carry_out(self._step(call, self.engine.now), call.is_quiet)
 
@@ -214,7 +215,7 @@ class Coordinator:
         """A beat or commit that came, and was done with, while nobody had to look: what it did
         then is done now. It found nothing amiss.
         """
-        is_beat = call.api == "Heartbeat"
+        is_beat = call.api == KafkaApi.HEARTBEAT
         call.response = (
             HeartbeatResponse(Error.NONE) if is_beat else OffsetCommitResponse(Error.NONE)
         )
@@ -228,7 +229,7 @@ class Coordinator:
     def receive_late(self, call: Call) -> None:
         """The same where it came while nobody had to look: it found nothing amiss."""
         now = self.engine.now
-        if call.api == "OffsetCommit":
+        if call.api == KafkaApi.OFFSET_COMMIT:
             self.take_late(call, now)
             if not call.is_quiet:
                 self._is_written_us = max(self._is_written_us, self.leaves_us(now))
@@ -441,7 +442,7 @@ class Coordinator:
         """May this answer wait for what somebody wrote unheard? That of a write does not: whoever
         writes unheard knows that all writes take as long, and so this one, begun last, ends last.
         """
-        has_written = call.api == "OffsetCommit" and effect.response.error is Error.NONE
+        has_written = call.api == KafkaApi.OFFSET_COMMIT and effect.response.error is Error.NONE
         return not (has_written or call.is_quiet or self.engine.is_apart)
 
     def _wake_writers(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.network import Call, Link
@@ -46,7 +47,7 @@ def found(consumer: OnNetwork, call: Call, response: Any) -> None:
 
 def ask_for_coordinator(consumer: OnNetwork) -> Call:
     call: Call = consumer.call(
-        "FindCoordinator",
+        KafkaApi.FIND_COORDINATOR,
         FindCoordinatorRequest(consumer.group),
         lambda call, response: found(consumer, call, response),
     )

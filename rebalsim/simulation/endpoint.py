@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.discovery import ask_for_coordinator, queued_us
 from rebalsim.simulation.engine import APP, Alarm
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from rebalsim.simulation.positions import Lookup
     from rebalsim.simulation.shares import Fetch
 
-ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
-REBALANCES = ("JoinGroup", "SyncGroup", "OffsetFetch")
+ALWAYS_TOLD = (KafkaApi.JOIN, KafkaApi.SYNC)
+REBALANCES = (KafkaApi.JOIN, KafkaApi.SYNC, KafkaApi.OFFSET_FETCH)
 
 
 class Endpoint(Process):
@@ -57,7 +58,7 @@ class Endpoint(Process):
             self.tell(
                 RequestSent(now, self.name, call.api, call.told, call.sent_generation, reason)
             )
-        if call.api == "FindCoordinator":
+        if call.api == KafkaApi.FIND_COORDINATOR:
             asked = self.link(self.world.bootstrap)
             asked.up(call, self.world.receive, queued_us(self, asked))
             self.watch_expiry(call)
@@ -167,7 +168,7 @@ class Endpoint(Process):
 
     def is_awaiting_coordinator(self) -> bool:
         """Is anything under way on the coordinator's connection?"""
-        return any(call.api != "FindCoordinator" for call in self.calls.values())
+        return any(call.api != KafkaApi.FIND_COORDINATOR for call in self.calls.values())
 
     def drop_calls(self, *apis: str) -> None:
         """Nobody waits for these any more."""
@@ -245,7 +246,7 @@ class Endpoint(Process):
         self.coordinator = None
         self.tell(CoordinatorLost(now, self.name, why))
         for number, call in list(self.calls.items()):
-            if call.api != "FindCoordinator":
+            if call.api != KafkaApi.FIND_COORDINATOR:
                 del self.calls[number]
                 self.inbox.append((call, DISCONNECTED))
 

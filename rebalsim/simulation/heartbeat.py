@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import MemberTimers, backoff_us, within
@@ -193,7 +194,7 @@ class HeartbeatThread:
         now = self.engine.now
         self.timers.sent(now)
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
-        call = consumer.call("Heartbeat", request, self.answered)
+        call = consumer.call(KafkaApi.HEARTBEAT, request, self.answered)
         call.is_quiet = True
         consumer.send(call)
         self.plan()
@@ -229,7 +230,7 @@ class HeartbeatThread:
         elif not member.has_joined():
             consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
         if error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "Heartbeat", error.name))
+            consumer.tell(Fenced(now, consumer.name, KafkaApi.HEARTBEAT, error.name))
         if after is After.FATAL:
             self.failure = error
             self.stop()

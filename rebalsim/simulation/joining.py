@@ -13,6 +13,7 @@ from rebalsim.assignors.claim import AssignmentFailed, Claim
 from rebalsim.assignors.cooperative_check import check_cooperative
 from rebalsim.assignors.registry import ClientAssignor
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.own_code import is_own_code
 from rebalsim.protocol.classic_member import After, ClassicMember, MemberState, Subscription
 from rebalsim.protocol.errors_of_kafka import Error
@@ -103,7 +104,7 @@ class Joining:
                 consumer.world.brokers.join_version(consumer.coordinator),
             ),
         )
-        call = consumer.call("JoinGroup", request, self._joined)
+        call = consumer.call(KafkaApi.JOIN, request, self._joined)
         call.expires_us = self.engine.now + max(
             config.request_timeout_us, rebalance_timeout_us + 5_000_000
         )
@@ -133,7 +134,7 @@ class Joining:
             self._send_sync(self._assign(response) if leads else {})
             return
         if error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "JoinGroup", error.name))
+            consumer.tell(Fenced(now, consumer.name, KafkaApi.JOIN, error.name))
         elif (
             error is Error.COORDINATOR_NOT_AVAILABLE
             or error is Error.NOT_COORDINATOR
@@ -219,7 +220,7 @@ class Joining:
             member.protocol,
             assignments,
         )
-        call = consumer.call("SyncGroup", request, self._synced)
+        call = consumer.call(KafkaApi.SYNC, request, self._synced)
         if consumer.blocked_until_us > self.engine.now:
             self.engine.at(consumer.blocked_until_us, consumer.rank + 2, consumer.send_late, call)
         else:
@@ -242,7 +243,7 @@ class Joining:
             else:
                 error = Error.ILLEGAL_GENERATION
         elif error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "SyncGroup", error.name))
+            consumer.tell(Fenced(now, consumer.name, KafkaApi.SYNC, error.name))
         elif (
             error is Error.COORDINATOR_NOT_AVAILABLE
             or error is Error.NOT_COORDINATOR

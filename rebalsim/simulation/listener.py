@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.commit_style import CommitOnRevoke
 from rebalsim.domain.consumer import Cost
 from rebalsim.domain.ids import Partition
@@ -34,8 +35,8 @@ def call_listener(
     """
     engine = consumer.engine
     listener = consumer.spec.listener
-    cost = listener.revoked if kind == "revoked" else listener.assigned
-    cost = listener.lost if kind == "lost" else cost
+    cost = listener.revoked if kind == Callback.REVOKED else listener.assigned
+    cost = listener.lost if kind == Callback.LOST else cost
     if partitions and not cost.before.is_zero:
         yield from _pass(consumer, consumer.stream(f"before/{kind}").draw(cost.before), sleeps)
     consumer.tell(CallbackBegan(engine.now, consumer.name, kind, partitions))
@@ -43,9 +44,9 @@ def call_listener(
         took = _cost_us(consumer, cost, kind, partitions)
         yield from _pass(consumer, took, sleeps)
         commits = consumer.spec.handler.commit_on_revoke
-        if kind == "revoked" and commits is not CommitOnRevoke.NONE and sleeps is not None:
+        if kind == Callback.REVOKED and commits is not CommitOnRevoke.NONE and sleeps is not None:
             consumer.commits.send_async(consumer.feed.consumed())
-        elif kind == "revoked" and commits is not CommitOnRevoke.NONE:
+        elif kind == Callback.REVOKED and commits is not CommitOnRevoke.NONE:
             for _ in range(len(partitions) if commits is CommitOnRevoke.PER_PARTITION else 1):
                 how = yield from consumer.commits.sync(
                     engine.now + consumer.config.default_api_timeout_us
@@ -64,11 +65,11 @@ def call_listener(
         )
     )
     if consumer.spec.state.bytes_per_partition and partitions:
-        if kind == "assigned":
+        if kind == Callback.ASSIGNED:
             consumer.world.stores.restore(consumer, partitions)
         else:
             consumer.world.stores.given_up(consumer, partitions, is_clean=True)
-    if kind == "assigned":
+    if kind == Callback.ASSIGNED:
         consumer.is_assigned = True
         consumer.world.script.noticed(consumer)
     if throws:
@@ -94,8 +95,8 @@ def _cost_us(consumer: Inside, cost: Cost, kind: str, partitions: tuple[Partitio
     if not cost.per_partition.is_zero:
         took += sum(stream.draw(cost.per_partition) for _ in range(count))
     if state.bytes_per_partition:
-        if kind == "revoked" and state.flush_bytes_per_second:
+        if kind == Callback.REVOKED and state.flush_bytes_per_second:
             took += int(count * state.bytes_per_partition / state.flush_bytes_per_second * 1e6)
-        elif kind == "assigned":
+        elif kind == Callback.ASSIGNED:
             took += consumer.world.stores.takes_us(consumer, partitions)
     return took

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from rebalsim.domain.callback import Callback
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import After, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -236,7 +238,7 @@ class Membership(Joining):
             added, revoked = member.changes(given)
             if revoked:
                 try:
-                    yield from call_listener(consumer, "revoked", revoked)
+                    yield from call_listener(consumer, Callback.REVOKED, revoked)
                 except ListenerFailed as e:
                     failed = e
                 self._ask("need to revoke partitions and re-join")
@@ -254,7 +256,7 @@ class Membership(Joining):
             ):
                 consumer.feed.assign(given)
             try:
-                yield from call_listener(consumer, "assigned", added)
+                yield from call_listener(consumer, Callback.ASSIGNED, added)
             except ListenerFailed as e:
                 failed = failed or e
         if failed is not None:
@@ -301,7 +303,7 @@ class Membership(Joining):
             request = LeaveGroupRequest(
                 (LeavingMember(member.member_id, member.instance_id, reason),)
             )
-            consumer.send(consumer.call("LeaveGroup", request, _ignore))
+            consumer.send(consumer.call(KafkaApi.LEAVE, request, _ignore))
         member.reset(keeps_id=False, reason="consumer pro-actively leaving the group")
         consumer.tell(MemberReset(now, consumer.name, member.rejoin_reason))
         return sends

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import OffsetFetchRequest
@@ -106,7 +107,9 @@ class Positions:
                     share >= 1.0 or consumer.stream("positions").unit() < share
                 )
                 self.asked_us = self.engine.now
-                call = consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
+                call = consumer.call(
+                    KafkaApi.OFFSET_FETCH, OffsetFetchRequest(wanted[1]), self._answered
+                )
                 consumer.send(call)
             while self.answer is None:
                 if self.engine.now >= consumer.deadline_us:

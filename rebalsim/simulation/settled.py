@@ -14,6 +14,7 @@ from itertools import islice
 
 from rebalsim.assignors.connect.work import task_named
 from rebalsim.connect.told import as_partitions
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic
 from rebalsim.domain.script import Action, RandomFault
@@ -36,7 +37,7 @@ _INSTANTS: dict[type, tuple[str, ...]] = {  # beside at_us
     TaskStopping: ("polled_us",),
 }
 # what a trace of the whole wire holds of an hour in which nothing happens
-_ALWAYS_TOLD = ("JoinGroup", "SyncGroup")
+_ALWAYS_TOLD = (KafkaApi.JOIN, KafkaApi.SYNC)
 
 
 _later_ones: list[tuple[Scenario, Scenario]] = []  # the last ones asked for: seeds share them

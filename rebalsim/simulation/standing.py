@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.messages import HeartbeatRequest, OffsetCommitRequest
 from rebalsim.simulation.engine import ANSWERED, APP, ARRIVES, BEAT, LOG, NEVER
@@ -504,7 +505,7 @@ def _call_of(consumer: Inside, sent: Sent, flow: Any) -> Call:
     request: Any
     if sent.is_beat:
         request = HeartbeatRequest(member.member_id, member.instance_id, member.generation)
-        call = consumer.call("Heartbeat", request, consumer.beat_answered)
+        call = consumer.call(KafkaApi.HEARTBEAT, request, consumer.beat_answered)
     else:
         shares = consumer.feed.shares
         offsets = {p: share.offset for p, share in shares.items()}
@@ -515,7 +516,7 @@ def _call_of(consumer: Inside, sent: Sent, flow: Any) -> Call:
         request = OffsetCommitRequest(
             member.member_id, member.instance_id, member.generation, offsets
         )
-        call = consumer.call("OffsetCommit", request, consumer.commits.auto_answered)
+        call = consumer.call(KafkaApi.OFFSET_COMMIT, request, consumer.commits.auto_answered)
     call.is_quiet = True
     call.sent_us = sent.at_us
     call.link = consumer.coordinator_link
@@ -525,7 +526,7 @@ def _call_of(consumer: Inside, sent: Sent, flow: Any) -> Call:
 def _expect(consumer: Inside, call: Call) -> None:
     """Its sender waits for the answer, as for that to any other."""
     call.expires_us = call.sent_us + consumer.config.request_timeout_us
-    if call.api == "OffsetCommit":
+    if call.api == KafkaApi.OFFSET_COMMIT:
         consumer.commits.under_way += 1
     consumer.calls[call.number] = call
     consumer.watch_expiry(call)

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition, partition_named
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.outside.documents import parse_json
 from rebalsim.outside.rule import said
 from rebalsim.trace import events as ev
@@ -24,7 +26,7 @@ from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
 MS = 1_000
 _POSITION_APIS = {"ListOffsets": "earliest", "OffsetsForLeaderEpoch": "committed"}
-_CALLBACKS = ("revoked", "assigned", "lost")
+_CALLBACKS = (Callback.REVOKED, Callback.ASSIGNED, Callback.LOST)
 
 
 def read_recording(path: Path) -> Trace:
@@ -206,9 +208,9 @@ class _Translation:
             for p, (when, _) in unread.items():
                 if when < 0:
                     unread[p] = (at, _POSITION_APIS[api])
-        elif error == "REBALANCE_IN_PROGRESS" and api != "OffsetCommit":
+        elif error == "REBALANCE_IN_PROGRESS" and api != KafkaApi.OFFSET_COMMIT:
             self.out.append(
-                ev.RebalanceNoticed(at, who, "sync" if api == "SyncGroup" else "heartbeat")
+                ev.RebalanceNoticed(at, who, "sync" if api == KafkaApi.SYNC else "heartbeat")
             )
         elif (
             error
@@ -218,7 +220,7 @@ class _Translation:
                 "FENCED_MEMBER_EPOCH",
                 "ILLEGAL_GENERATION",
             )
-            and api != "OffsetCommit"
+            and api != KafkaApi.OFFSET_COMMIT
         ):
             self.out.append(ev.Fenced(at, who, api, error))
 
@@ -236,13 +238,13 @@ class _Translation:
     def _hold(self, who: str, kind: str, partitions: tuple[Partition, ...]) -> None:
         owned, unread = self.owned.setdefault(who, {}), self.unread.setdefault(who, {})
         for p in partitions:
-            if kind == "assigned":
+            if kind == Callback.ASSIGNED:
                 owned[p] = None
                 unread[p] = (-1, "")
             else:
                 owned.pop(p, None)
                 unread.pop(p, None)
-        if kind == "assigned" and (synced := self.synced.pop(who, None)) is not None:
+        if kind == Callback.ASSIGNED and (synced := self.synced.pop(who, None)) is not None:
             synced.partitions = tuple(sorted(owned))
 
     def _synced(self, at: int, who: str, e: Mapping[str, Any]) -> None:

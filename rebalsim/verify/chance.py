@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.trace.events import CallbackBegan, GenerationJoined, RecordsDelivered
 from rebalsim.trace.trace import Trace
 from rebalsim.verify.judge import Judgement, total
@@ -41,7 +42,7 @@ def as_recorded(trace: Trace, document: dict[str, Any]) -> dict[str, Any]:
                 "partitions": sorted(map(str, event.partitions)),
             }
             events.append({"ev": f"{event.callback}_begin", **told})
-            if event.callback == "assigned":
+            if event.callback == Callback.ASSIGNED:
                 events.append({"ev": "assigned_end", **told})
         elif kind is GenerationJoined:
             events.append(

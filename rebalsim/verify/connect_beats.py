@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.percentiles import percentile
 
 BEATS = 7  # between two rounds of a delay there were six and seven
@@ -35,11 +36,11 @@ def _stretches(document: Mapping[str, Any], beats: int) -> Iterator[float]:
         if "task" in e or "life" not in e:
             continue
         who, what = (e["worker"], e["life"]), (e["ev"], e.get("api"))
-        if what == ("got", "JoinGroup") and not e.get("error"):
+        if what == ("got", KafkaApi.JOIN) and not e.get("error"):
             since[who] = (e["t"], 0)
-        elif what in (("sent", "JoinGroup"), ("sent", "LeaveGroup")):
+        elif what in (("sent", KafkaApi.JOIN), ("sent", KafkaApi.LEAVE)):
             since.pop(who, None)
-        elif what == ("sent", "Heartbeat") and who in since:
+        elif what == ("sent", KafkaApi.HEARTBEAT) and who in since:
             joined, sent = since[who]
             since[who] = (joined, sent + 1)
             if sent + 1 == beats:

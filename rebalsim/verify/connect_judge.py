@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.verify.pause_error import PauseError
 
 SHORTEST_MS = 350  # what polls (100 ms) and batches leave between them anyway
@@ -42,7 +43,7 @@ def observed(document: Mapping[str, Any]) -> dict[str, Any]:
     work = []
     for e in document["events"]:
         kind = e["ev"]
-        if kind == "assigned":
+        if kind == Callback.ASSIGNED:
             rounds.setdefault(
                 e["generation"], {"generation": e["generation"], "delay": e["delay"], "t": e["t"]}
             )

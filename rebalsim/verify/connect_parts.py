@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebalsim.domain.callback import Callback
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
 from rebalsim.trace.trace import Trace
@@ -82,7 +84,7 @@ def doings_recorded(document: Mapping[str, Any]) -> Doings:
         who, at = (e["worker"], e["life"], e.get("task")), e["t"]
         kind, api = e["ev"], e.get("api")
         if "task" in e:
-            if api == "JoinGroup":
+            if api == KafkaApi.JOIN:
                 spans = found.groups[e["task"].rpartition("-")[0]]
                 joins.begin(who, at) if kind == "sent" else joins.end(who, at, spans)
         elif kind == "stopping":
@@ -93,12 +95,12 @@ def doings_recorded(document: Mapping[str, Any]) -> Doings:
             stops.begin((*who, LEAVING), at)
         elif kind in ("leave_sent", "exit"):
             stops.end((*who, LEAVING), at, found.stops)
-        elif api == "JoinGroup" and kind == "sent":
+        elif api == KafkaApi.JOIN and kind == "sent":
             joins.begin(who, at)
-        elif api == "JoinGroup":
+        elif api == KafkaApi.JOIN:
             joins.end(who, at, found.barriers)
             answers.begin(who, at)
-        elif kind == "assigned":
+        elif kind == Callback.ASSIGNED:
             answers.end(who, at, found.answers)
             _take_over(found, at, e["delay"])
     return found
@@ -123,21 +125,21 @@ def doings_simulated(trace: Trace) -> Doings:
         who, at = getattr(e, "consumer", ""), e.at_us / 1000
         kind, api = type(e), getattr(e, "api", "")
         if "@" in who:
-            if api == "JoinGroup":
+            if api == KafkaApi.JOIN:
                 spans = found.groups[who.partition("@")[0].rpartition("-")[0]]
                 joins.begin(who, at) if kind is ev.RequestSent else joins.end(who, at, spans)
             continue
-        if kind is ev.CallbackBegan and e.callback == "revoked":
+        if kind is ev.CallbackBegan and e.callback == Callback.REVOKED:
             stops.begin(who, at)
-        elif kind is ev.CallbackEnded and e.callback == "revoked":
+        elif kind is ev.CallbackEnded and e.callback == Callback.REVOKED:
             stops.end(who, at, found.stops)
         elif kind is ev.CloseBegan:
             stops.begin((who, LEAVING), at)
         elif kind in (ev.LeaveSent, ev.ConsumerExited):
             stops.end((who, LEAVING), at, found.stops)
-        elif api == "JoinGroup" and kind is ev.RequestSent:
+        elif api == KafkaApi.JOIN and kind is ev.RequestSent:
             joins.begin(who, at)
-        elif api == "JoinGroup":
+        elif api == KafkaApi.JOIN:
             joins.end(who, at, found.barriers)
             answers.begin(who, at)
         elif kind is WorkAssigned:

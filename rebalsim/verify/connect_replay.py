@@ -33,6 +33,7 @@ from rebalsim.domain.connect import (
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.machine import FREE, Machine
 from rebalsim.domain.pods import Life as ProcessLife
 from rebalsim.domain.scenario import (
@@ -336,7 +337,7 @@ def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> 
     given: dict[str, dict[str, None]] = {}
     for event in document["events"]:
         what, name = event["ev"], _name_of(event)
-        if what == "sent" and event["api"] == "JoinGroup" and "task" not in event:
+        if what == "sent" and event["api"] == KafkaApi.JOIN and "task" not in event:
             if (name, event["life"]) not in joined:
                 joined.add((name, event["life"]))
                 drive.lives.append(Life(specs[name, event["life"]], event["t"] * MS))

@@ -17,6 +17,7 @@ from rebalsim.assignors.connect.round import Answer, WorkerClaim
 from rebalsim.assignors.connect.work import Work, task_named
 from rebalsim.connect.config_state import UNREAD, ConfigState, applied
 from rebalsim.connect.leading import Leader, answer_of
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.verify.connect_replay import ConnectDrive
 
 Life = tuple[str, int]  # a worker and which of its processes
@@ -74,16 +75,16 @@ def _rounds(document: Mapping[str, Any]) -> Iterator[Round]:
         if "task" in e or "worker" not in e or "life" not in e:
             continue
         who, what = (e["worker"], e["life"]), (e["ev"], e.get("api"))
-        if what == ("sent", "JoinGroup"):
+        if what == ("sent", KafkaApi.JOIN):
             said[who] = e
         elif e["ev"] == "joined":
             found = rounds.setdefault(e["generation"], Round(e["generation"]))
             found.claims[who], found.ids[who] = said[who], e["id"]
             found.protocol = e["protocol"]
-        elif what == ("sent", "SyncGroup") and e["generation"] in rounds:
+        elif what == ("sent", KafkaApi.SYNC) and e["generation"] in rounds:
             syncing[who] = e["generation"]
             rounds[e["generation"]].synced_ms[who] = e["t"]
-        elif what == ("got", "SyncGroup") and not e["error"] and who in syncing:
+        elif what == ("got", KafkaApi.SYNC) and not e["error"] and who in syncing:
             found = rounds[syncing.pop(who)]
             found.answers[who], found.leader = e, e["leader"]
     for generation in sorted(rounds):

@@ -14,11 +14,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.verify.pause_error import PauseError
 
 LEAST_GAP_MS = 200  # shorter gaps are not told from the ordinary spacing of batches
 TOGETHER_MS = 300  # pauses whose ends are nearer than this are one event
-_CALLBACKS = {"revoked_begin": "revoked", "assigned_begin": "assigned", "lost_begin": "lost"}
+_CALLBACKS = {
+    "revoked_begin": Callback.REVOKED,
+    "assigned_begin": Callback.ASSIGNED,
+    "lost_begin": Callback.LOST,
+}
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
 from rebalsim.trace.events import (
     CallbackBegan,
@@ -43,7 +44,7 @@ def prediction_of(trace: Trace) -> dict[str, Any]:
             pauses += _ended_by(event.at_us, mine, last)
             last.update(dict.fromkeys(mine, event.at_us))
         elif kind is CallbackBegan:
-            if event.callback == "assigned":
+            if event.callback == Callback.ASSIGNED:
                 for partition in event.partitions:
                     owner[partition] = event.consumer
             else:

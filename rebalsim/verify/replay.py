@@ -17,6 +17,7 @@ from rebalsim.domain.commit_style import AfterError, CommitStyle
 from rebalsim.domain.consumer import Consumer, Cost, Handler, Listener
 from rebalsim.domain.draws import Draw, constantly
 from rebalsim.domain.instants import MS
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.machine import FREE, Machine
 from rebalsim.domain.scenario import Cluster, Group, Network, RateStep, Scenario, Topic
 from rebalsim.scenario.profiles import DEFAULT_KAFKA, broker_habits, java_habits
@@ -230,7 +231,7 @@ def _async_drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer
         what, key, at = event["ev"], (event["member"], event.get("life", 0)), event["t"] * MS
         if what == "first_poll":
             polls.setdefault(key, at)
-        elif what == "sent" and event["api"] == "ConsumerGroupHeartbeat":
+        elif what == "sent" and event["api"] == KafkaApi.CONSUMER_HEARTBEAT:
             life = lives.get(key)
             if life is None:
                 lives[key] = Life(specs[key], at, min(polls.get(key, at), at))
@@ -267,7 +268,7 @@ def _drive(document: dict[str, Any], specs: dict[tuple[str, int], Consumer]) -> 
     given: dict[str, dict[str, None]] = {}
     for event in document["events"]:
         what, name, at = event["ev"], event["member"], event["t"] * MS
-        if what == "sent" and event["api"] == "JoinGroup" and (name, event["life"]) not in joined:
+        if what == "sent" and event["api"] == KafkaApi.JOIN and (name, event["life"]) not in joined:
             joined.add((name, event["life"]))
             drive.lives.append(Life(specs[name, event["life"]], at))
         elif what == "rejoin" and "given member-id: " in event["reason"]:

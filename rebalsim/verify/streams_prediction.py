@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.simulation.streams.happenings import (
     ApplicationStateChanged,
     Happening,
@@ -114,10 +115,12 @@ def recorded_assignments(document: dict[str, Any]) -> Sequences:
         if event["ev"] == "start":
             for each in [each for each in held if each.startswith(event["member"] + "/")]:
                 held[each] = set()
-        elif event["ev"] == "assigned" and isinstance(event.get("partitions"), list):
+        elif event["ev"] == Callback.ASSIGNED and isinstance(event.get("partitions"), list):
             held.setdefault(thread, set()).update(event["partitions"])
             _add(found, thread, tuple(sorted(held[thread])))
-        elif event["ev"] in ("revoked", "lost") and isinstance(event.get("partitions"), list):
+        elif event["ev"] in (Callback.REVOKED, Callback.LOST) and isinstance(
+            event.get("partitions"), list
+        ):
             held.setdefault(thread, set()).difference_update(event["partitions"])
         elif event["ev"] == "assigned_tasks":
             _add(found, thread, (_tasks(event["active"]), _tasks(event["standby"])))

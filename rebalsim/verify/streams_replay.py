@@ -16,6 +16,7 @@ from uuid import NAMESPACE_OID, uuid5
 from rebalsim.assignors.streams.settings import TaskAssignorSettings
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.assignors.streams.versions import version_of
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.task_ids import task_named
 from rebalsim.simulation.streams.application import (
     Application,
@@ -42,7 +43,7 @@ _DEEDS = {
     "do_freeze": "freeze",
     "do_thaw": "thaw",
 }
-_REQUESTS = ("JoinGroup", "StreamsGroupHeartbeat")
+_REQUESTS = (KafkaApi.JOIN, KafkaApi.STREAMS_HEARTBEAT)
 
 
 def application_of(document: Document) -> Application:

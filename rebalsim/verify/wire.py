@@ -14,19 +14,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.trace.events import AssignmentReceived, ConsumerStarted, RequestSent, ResponseReceived
 from rebalsim.trace.kafka_errors import error_name
 from rebalsim.trace.trace import Trace
 
 _KINDS = {
-    "JoinGroup": "joins",
-    "SyncGroup": "joins",
-    "LeaveGroup": "joins",
-    "Heartbeat": "heartbeats",
-    "OffsetCommit": "commits",
-    "ConsumerGroupHeartbeat": "heartbeats",
+    KafkaApi.JOIN: "joins",
+    KafkaApi.SYNC: "joins",
+    KafkaApi.LEAVE: "joins",
+    KafkaApi.HEARTBEAT: "heartbeats",
+    KafkaApi.OFFSET_COMMIT: "commits",
+    KafkaApi.CONSUMER_HEARTBEAT: "heartbeats",
 }
-_BEAT = "ConsumerGroupHeartbeat"
+_BEAT = KafkaApi.CONSUMER_HEARTBEAT
 FAR_MS = 100.0  # farther apart than this is worth a word
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.worlds.kubernetes.autoscalers import Scaling, Trigger
 from rebalsim.worlds.live.listings import UNNAMED, Group, Member, protocol_of
 from rebalsim.worlds.secrets import without, worth_hiding
@@ -136,8 +137,11 @@ def _trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _group(group: Group) -> dict[str, Any]:
-    state = group.state or ("Empty" if group.is_empty else None)
-    is_rebalancing = state in ("PreparingRebalance", "CompletingRebalance")
+    state = group.state or (KafkaGroupState.EMPTY if group.is_empty else None)
+    is_rebalancing = state in (
+        KafkaGroupState.PREPARING_REBALANCE,
+        KafkaGroupState.COMPLETING_REBALANCE,
+    )
     told: dict[str, Any] = {
         "group": None if group.name == UNNAMED else group.name,
         "state": state,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import answer_for, append_offsets
@@ -32,7 +33,7 @@ def commit(
     """
     error = _error(group, request)
     if error is not Error.NONE:
-        note_fenced(error, request.member_id, "OffsetCommit", out)
+        note_fenced(error, request.member_id, KafkaApi.OFFSET_COMMIT, out)
         out.append(Reply(number, OffsetCommitResponse(error)))
         return
     group.exists = True  # positions of a group without members make it a group (a "simple" one)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic.barrier import (
     Trigger,
     maybe_complete_join,
@@ -179,7 +180,7 @@ def _join_known(
         return
     error = group.identity_error(member_id, request.instance_id)
     if error is not Error.NONE:
-        note_fenced(error, member_id, "JoinGroup", out)
+        note_fenced(error, member_id, KafkaApi.JOIN, out)
         _refuse(number, error, member_id, out)
         return
     member = group.members[member_id]

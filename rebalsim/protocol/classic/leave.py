@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
 from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
@@ -79,7 +80,7 @@ def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[E
         return Error.NONE
     error = group.identity_error(member_id, who.instance_id)
     if error is not Error.NONE:
-        note_fenced(error, member_id, "LeaveGroup", out)
+        note_fenced(error, member_id, KafkaApi.LEAVE, out)
         return error
     member = group.members[member_id]
     out.append(CancelTimer(member.timer))

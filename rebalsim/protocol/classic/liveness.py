@@ -4,6 +4,7 @@ handed out.
 
 from __future__ import annotations
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic.barrier import Trigger, complete_join, rebalance_or_complete
 from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
@@ -32,7 +33,7 @@ def heartbeat(
     ):
         error = _error(group, request)
         if error is not Error.NONE:
-            note_fenced(error, request.member_id, "Heartbeat", out)
+            note_fenced(error, request.member_id, KafkaApi.HEARTBEAT, out)
             # Kafka throws this error, so the answer does not wait for the log
             out.append(Reply(number, HeartbeatResponse(error)))
             return

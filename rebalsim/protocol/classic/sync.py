@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic.barrier import (
     Trigger,
     cancel_sync_timer,
@@ -38,7 +39,7 @@ def sync(
     """GroupMetadataManager.classicGroupSyncToClassicGroup."""
     error = _error(group, request)
     if error is not Error.NONE:
-        note_fenced(error, request.member_id, "SyncGroup", out)
+        note_fenced(error, request.member_id, KafkaApi.SYNC, out)
         out.append(Reply(number, SyncGroupResponse(error)))
         return
     member = group.members[request.member_id]

@@ -14,6 +14,7 @@ from enum import Enum
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import TimelineHashMap
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.server_target import Target, Targets
 from rebalsim.protocol.consumer.assignor import Assignor
 from rebalsim.protocol.consumer.member import Held, Member
@@ -49,11 +50,11 @@ class ConsumerGroupSettings:
 class GroupState(Enum):
     """Kafka's ConsumerGroupState; the value is the name Kafka prints."""
 
-    EMPTY = "Empty"
-    ASSIGNING = "Assigning"  # a new target has to be computed
-    RECONCILING = "Reconciling"  # some member has not reached the target
-    STABLE = "Stable"
-    DEAD = "Dead"
+    EMPTY = KafkaGroupState.EMPTY
+    ASSIGNING = KafkaGroupState.ASSIGNING  # a new target has to be computed
+    RECONCILING = KafkaGroupState.RECONCILING  # some member has not reached the target
+    STABLE = KafkaGroupState.STABLE
+    DEAD = KafkaGroupState.DEAD
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from rebalsim.domain.java_hash import TimelineHashMap
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.domain.streams_target import BrokersTaskAssignor
 from rebalsim.domain.task_ids import TaskId
 from rebalsim.protocol.consumer.topics import NO_TOPICS, Topic, TopicsImage
@@ -35,12 +36,12 @@ class StreamsGroupSettings:
 class GroupState(Enum):
     """Kafka's StreamsGroupState; the value is the name Kafka prints."""
 
-    EMPTY = "Empty"
-    NOT_READY = "NotReady"  # the topology is not what it has to be
-    ASSIGNING = "Assigning"  # a target is due
-    RECONCILING = "Reconciling"  # some member has not reached the target
-    STABLE = "Stable"
-    DEAD = "Dead"
+    EMPTY = KafkaGroupState.EMPTY
+    NOT_READY = KafkaGroupState.NOT_READY  # the topology is not what it has to be
+    ASSIGNING = KafkaGroupState.ASSIGNING  # a target is due
+    RECONCILING = KafkaGroupState.RECONCILING  # some member has not reached the target
+    STABLE = KafkaGroupState.STABLE
+    DEAD = KafkaGroupState.DEAD
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.consumer_member import FENCES, RETRIES_AT_ONCE, RETRIES_LATER, ClientState
 from rebalsim.protocol.consumer_messages import LEAVES, UNCHANGED, ConsumerGroupHeartbeatRequest
 from rebalsim.protocol.errors_of_kafka import Error
@@ -123,7 +124,7 @@ class Beats:
     def _send(self, now: int, ignores_answer: bool = False) -> None:
         consumer, member = self.consumer, self.consumer.member
         is_leave = member.epoch <= LEAVES
-        call = consumer.call("ConsumerGroupHeartbeat", self.request(), self.answered)
+        call = consumer.call(KafkaApi.CONSUMER_HEARTBEAT, self.request(), self.answered)
         member.sent()
         self.due_us = now + self.interval_us + self.late_us
         if ignores_answer:
@@ -222,7 +223,7 @@ class Beats:
         if error in FENCES:
             self._attempts = self._not_before_us = 0
             if member.is_in_group:  # else it is the answer to its leave
-                consumer.tell(Fenced(now, consumer.name, "ConsumerGroupHeartbeat", error.name))
+                consumer.tell(Fenced(now, consumer.name, KafkaApi.CONSUMER_HEARTBEAT, error.name))
             self._background.reconciliation.fenced()
         elif error in RETRIES_AT_ONCE:
             self._attempts = self._not_before_us = 0
@@ -234,7 +235,7 @@ class Beats:
             return
         else:
             if error is Error.FENCED_INSTANCE_ID:
-                consumer.tell(Fenced(now, consumer.name, "ConsumerGroupHeartbeat", error.name))
+                consumer.tell(Fenced(now, consumer.name, KafkaApi.CONSUMER_HEARTBEAT, error.name))
             consumer.fail(error)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.protocol.consumer_member import ClientState
 from rebalsim.simulation.asynchronous.beats import CLOSED
 from rebalsim.simulation.closing import CLOSE_TIMEOUT_US, end_fetch_sessions
@@ -36,7 +37,9 @@ def close(consumer: AsyncInside, option: str) -> Generator[Any, Any, None]:
     owned = tuple(sorted(consumer.feed.shares))
     if owned:
         with suppress(ListenerFailed):  # logged, and thrown when all is closed
-            yield from call_listener(consumer, "revoked" if member.has_had_epoch else "lost", owned)
+            yield from call_listener(
+                consumer, Callback.REVOKED if member.has_had_epoch else Callback.LOST, owned
+            )
         consumer.feed.assign(())
     if member.is_in_group:
         if consumer.coordinator is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
 from rebalsim.protocol.messages import OffsetCommitRequest
@@ -118,7 +119,9 @@ class AsyncCommits(Commits):
         epoch = member.epoch if member.epoch > 0 else -1
         request = OffsetCommitRequest(member.member_id, member.instance_id, epoch, wanted.offsets)
         call = consumer.call(
-            "OffsetCommit", request, lambda call, response: self._answered(wanted, call, response)
+            KafkaApi.OFFSET_COMMIT,
+            request,
+            lambda call, response: self._answered(wanted, call, response),
         )
         call.is_quiet = wanted.is_periodic
         if wanted.partitions is not None and not consumer.world.is_wire:
@@ -127,7 +130,7 @@ class AsyncCommits(Commits):
                 RequestSent(
                     self.engine.now,
                     consumer.name,
-                    "OffsetCommit",
+                    KafkaApi.OFFSET_COMMIT,
                     call.told,
                     epoch,
                     partitions=wanted.partitions,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.protocol.consumer_member import ClientState, ConsumerMember
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.asynchronous.background import Background
@@ -369,14 +370,14 @@ class AsyncConsumer(Consumer):
         for one in told:
             acts_us = (
                 machine.async_rejoin_us
-                if isinstance(one, Removed) and one.callback == "lost"
+                if isinstance(one, Removed) and one.callback == Callback.LOST
                 else machine.async_act_us
             )
             try:
                 if isinstance(one, Assigned):
                     self.feed.assign(one.partitions)
                     self.is_warm = self.is_warm or bool(one.partitions)
-                    yield from call_listener(self, "assigned", one.added)
+                    yield from call_listener(self, Callback.ASSIGNED, one.added)
                 else:
                     yield from call_listener(self, one.callback, one.partitions)
                 self.heartbeat.put_aside(Done(one.then, False), acts_us)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetFetchRequest
 from rebalsim.simulation.asynchronous.events import PollEvent
@@ -83,7 +84,9 @@ class AsyncPositions(Positions):
             return False
         assert self.asked is not None
         consumer.send(
-            consumer.call("OffsetFetch", OffsetFetchRequest(self.asked), self._committed_came)
+            consumer.call(
+                KafkaApi.OFFSET_FETCH, OffsetFetchRequest(self.asked), self._committed_came
+            )
         )
         return True
 

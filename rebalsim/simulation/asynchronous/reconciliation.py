@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
 from rebalsim.protocol.consumer_member import ClientState, Given
 from rebalsim.simulation.asynchronous.events import Assigned, Removed
@@ -68,7 +69,9 @@ class Reconciliation:
         revoked = tuple([p for p in revoked if p in self.consumer.feed.shares])
         if revoked:
             self._background.told.append(
-                Removed("revoked", revoked, lambda error: self._revoked(error, target, added))
+                Removed(
+                    Callback.REVOKED, revoked, lambda error: self._revoked(error, target, added)
+                )
             )
         else:
             self._assign(target, added)
@@ -163,7 +166,7 @@ class Reconciliation:
         owned = tuple(sorted(consumer.feed.shares))
         consumer.feed.mark_revoking(owned)
         if owned:
-            self._background.told.append(Removed("lost", owned, lambda error: then()))
+            self._background.told.append(Removed(Callback.LOST, owned, lambda error: then()))
         else:
             then()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rebalsim.assignors.streams.leader import AT_ONCE, LeaderAnswer, ThreadShare
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.versions import Spoken, next_version
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import (
@@ -182,7 +183,7 @@ class ClassicMember:
         self._send_join(claim, self._attempt)
 
     def _send_join(self, claim: ThreadClaim, attempt: int) -> None:
-        self._thread.heard("RequestSent", api="JoinGroup", number=self._counter)
+        self._thread.heard("RequestSent", api=KafkaApi.JOIN, number=self._counter)
         request = JoinGroupRequest(
             self.member_id,
             self._instance_id,
@@ -254,7 +255,7 @@ class ClassicMember:
 
     def _sync(self, attempt: int, shares: dict[str, ThreadShare]) -> None:
         self._thread.heard(
-            "RequestSent", api="SyncGroup", number=self._counter, generation=self.generation
+            "RequestSent", api=KafkaApi.SYNC, number=self._counter, generation=self.generation
         )
         request = SyncGroupRequest(
             self.member_id, self._instance_id, self.generation, "consumer", PROTOCOL, shares

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rebalsim.assignors.streams.process import ThreadClaim
 from rebalsim.assignors.streams.tasks import LATEST_OFFSET, TaskId
+from rebalsim.domain.callback import Callback
 from rebalsim.simulation.streams.happenings import TasksAssigned
 from rebalsim.simulation.streams.port import Steps
 from rebalsim.simulation.streams.tasks import Phase
@@ -28,7 +29,7 @@ class HandOver(ThreadTasks):
     def revoke(self, tasks: Sequence[TaskId]) -> Steps:
         """onPartitionsRevoked: everything is committed together, the revoked ones are suspended."""
         given_up = self.inputs_of(tasks)
-        self.heard("CallbackBegan", callback="revoked", partitions=given_up)
+        self.heard("CallbackBegan", callback=Callback.REVOKED, partitions=given_up)
         self._set_state(REVOKED)
         mine = [self.tasks[task] for task in tasks if task in self.tasks]
         running = [task for task in mine if task.phase is Phase.RUNNING]
@@ -51,7 +52,7 @@ class HandOver(ThreadTasks):
                 self.updater.remove(task)
             if task.phase is not Phase.SUSPENDED:
                 self._suspend(task, ran=False)
-        self.heard("CallbackEnded", callback="revoked", partitions=given_up)
+        self.heard("CallbackEnded", callback=Callback.REVOKED, partitions=given_up)
 
     def assign(self, generation: int, active: Sequence[TaskId], standby: Sequence[TaskId]) -> Steps:
         """onAssignment and onPartitionsAssigned: close, convert, create."""
@@ -63,7 +64,7 @@ class HandOver(ThreadTasks):
         }
         held_back = [t for t in self.tasks.values() if wanted.get(t.task) is not t.active]
         fresh = self.inputs_of(name for name in active if name not in had)
-        self.heard("CallbackBegan", callback="assigned", partitions=fresh)
+        self.heard("CallbackBegan", callback=Callback.ASSIGNED, partitions=fresh)
         yield from self._spend(self.updater.wait_for_removal(held_back))
         gone = [task for name, task in sorted(self.tasks.items()) if name not in wanted]
         if any(task.stateful and task.opened for task in gone):
@@ -79,7 +80,7 @@ class HandOver(ThreadTasks):
                 self._recycle(held, as_active)
             elif held.phase is Phase.SUSPENDED:
                 back.append(held)
-        self.heard("CallbackEnded", callback="assigned", partitions=fresh)
+        self.heard("CallbackEnded", callback=Callback.ASSIGNED, partitions=fresh)
         for held in back:
             self._continue(held)
         now = self._port.now
@@ -104,10 +105,10 @@ class HandOver(ThreadTasks):
         """onPartitionsLost: active tasks are closed dirty, standbys kept."""
         gone = [task for task in self.tasks.values() if task.active]
         partitions = self.inputs_of(task.task for task in gone)
-        self.heard("CallbackBegan", callback="lost", partitions=partitions)
+        self.heard("CallbackBegan", callback=Callback.LOST, partitions=partitions)
         for task in gone:
             self._break_off(task, "lost")
-        self.heard("CallbackEnded", callback="lost", partitions=partitions)
+        self.heard("CallbackEnded", callback=Callback.LOST, partitions=partitions)
         yield from self._spend(self.timing.close_task_us)
 
     def claim(self, member_id: str) -> ThreadClaim:

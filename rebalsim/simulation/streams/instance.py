@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rebalsim.assignors.streams.tasks import TaskId, Topology
+from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.simulation.streams.application import Application, ThreadSettings
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.happenings import ApplicationStateChanged, InstanceChanged
@@ -47,7 +48,7 @@ class Instance:
         self._loops = loops
         self.process = ""
         self.life = 0
-        self.state = "NOT_RUNNING"
+        self.state: str = KafkaStreamsState.NOT_RUNNING
         self.threads: list[StreamThread] = []
         self.link = Link()
         self.when_runs: Callable[[TaskId, StreamThread, int], None] | None = None
@@ -73,8 +74,8 @@ class Instance:
         self.process = self._process_id()
         threads = settings.threads
         self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started", threads))
-        self.state = "CREATED"
-        self._set_state("REBALANCING")
+        self.state = KafkaStreamsState.CREATED
+        self._set_state(KafkaStreamsState.REBALANCING)
         probing = self.application.timing.probe_store_us * len(self._disk)
         due = self._port.now + settings.start_us + self.application.timing.start_us + probing
         self.threads = [
@@ -108,18 +109,22 @@ class Instance:
         if not self.is_up:
             return
         self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closing"))
-        self._set_state("PENDING_SHUTDOWN")
+        self._set_state(KafkaStreamsState.PENDING_SHUTDOWN)
         for thread in self.threads:
             thread.ask_to_close()
 
     def thread_is_dead(self) -> None:
         if all(thread.state == "DEAD" for thread in self.threads) and self.is_up:
             self.is_up = False
-            self._set_state("ERROR" if self.state == "PENDING_ERROR" else "NOT_RUNNING")
+            self._set_state(
+                KafkaStreamsState.ERROR
+                if self.state == KafkaStreamsState.PENDING_ERROR
+                else KafkaStreamsState.NOT_RUNNING
+            )
             self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closed"))
             if self.when_down is not None:
                 self.when_down()
-            if self.state == "ERROR" and self.when_failed is not None:
+            if self.state == KafkaStreamsState.ERROR and self.when_failed is not None:
                 self.when_failed(self.name)
 
     def kill(self) -> None:
@@ -130,13 +135,13 @@ class Instance:
         self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "killed"))
         for thread in self.threads:
             thread.vanish()
-        self.state = "NOT_RUNNING"
+        self.state = KafkaStreamsState.NOT_RUNNING
 
     def fail(self) -> None:
         """An exception nobody caught: all threads close, and the application is in error."""
         if self.is_up:
             self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "closing"))
-            self._set_state("PENDING_ERROR")
+            self._set_state(KafkaStreamsState.PENDING_ERROR)
             for thread in self.threads:
                 thread.ask_to_close()
 
@@ -243,13 +248,13 @@ class Instance:
 
     def look_at_states(self) -> None:
         """REBALANCING while a thread is between assignments, RUNNING when all run."""
-        if self.state not in ("REBALANCING", "RUNNING"):
+        if self.state not in (KafkaStreamsState.REBALANCING, KafkaStreamsState.RUNNING):
             return
         states = {thread.state for thread in self.threads if thread.state != "DEAD"}
         if states & {REVOKED, ASSIGNED}:
-            self._set_state("REBALANCING")
+            self._set_state(KafkaStreamsState.REBALANCING)
         elif states == {RUNNING}:
-            self._set_state("RUNNING")
+            self._set_state(KafkaStreamsState.RUNNING)
 
     def _set_state(self, state: str) -> None:
         if state != self.state:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rebalsim.domain.consumer import Consumer
+from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.simulation.back_off import BackOff, told
 from rebalsim.simulation.streams.play import StreamsWorld
 
@@ -59,7 +60,11 @@ class Restarts:
     def _give_up(self, started: tuple[str, int]) -> None:
         name, life = started
         instance = self._pods.world.instance(name)
-        if instance.life == life and instance.is_up and instance.state != "PENDING_SHUTDOWN":
+        if (
+            instance.life == life
+            and instance.is_up
+            and instance.state != KafkaStreamsState.PENDING_SHUTDOWN
+        ):
             self._pods.tell(NAME, "Kubelet", f"the startup probe of {name} gives up", (name,))
             instance.kill()
             self._pods.died(name)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.domain.pods import Looks
 from rebalsim.domain.script import RollingBounce
 from rebalsim.scenario.action_words import say_names
@@ -96,7 +97,7 @@ def _probed(stage: Stage, probe: Looks, who: str) -> Carried:
 
 
 def _runs(stage: Stage, who: str) -> bool:
-    return stage.world.instance(who).state == "RUNNING"
+    return stage.world.instance(who).state == KafkaStreamsState.RUNNING
 
 
 class _Replacement:

@@ -12,6 +12,7 @@ from rebalsim import __version__
 from rebalsim.domain.collector import seldom_collecting
 from rebalsim.domain.deed import Deed
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import (
     Action,
@@ -152,7 +153,9 @@ class _Story:
 
     def _holds(self, when: Any) -> bool:
         """Stable: everybody who is up runs. Other conditions look at consumers' records."""
-        return all(self.world.instance(name).state == "RUNNING" for name in self._running)
+        return all(
+            self.world.instance(name).state == KafkaStreamsState.RUNNING for name in self._running
+        )
 
     # ------------------------------------------------------------------------------------- the deeds
 

@@ -11,7 +11,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import NO_GENERATION, After, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -256,13 +258,13 @@ class MainThread(Membership):
         added, revoked = member.changes(given)
         if self.is_eager_now and member.owned:
             self._send_on(
-                Errand("revoked", member.owned)
+                Errand(Callback.REVOKED, member.owned)
             )  # the group has become eager: everything is given up, and taken anew
             added = given
         self.is_eager_now = False
         if revoked:
-            self._send_on(Errand("revoked", revoked))
-        self._send_on(Errand("assigned", added, given, rejoins=bool(revoked)))
+            self._send_on(Errand(Callback.REVOKED, revoked))
+        self._send_on(Errand(Callback.ASSIGNED, added, given, rejoins=bool(revoked)))
 
     # -------------------------------------------------------------------- a member in good standing
 
@@ -295,7 +297,7 @@ class MainThread(Membership):
         consumer.heartbeat.sent(now)
         self.beat_again_us = NEVER
         call = consumer.call(
-            "Heartbeat",
+            KafkaApi.HEARTBEAT,
             HeartbeatRequest(member.member_id, member.instance_id, member.generation),
             self.beaten,
         )
@@ -324,7 +326,7 @@ class MainThread(Membership):
         if after is After.IGNORE:
             return
         if error is Error.FENCED_INSTANCE_ID:
-            consumer.tell(Fenced(now, consumer.name, "Heartbeat", error.name))
+            consumer.tell(Fenced(now, consumer.name, KafkaApi.HEARTBEAT, error.name))
         if after is After.FATAL:
             self.fail(exception_name(error))
         elif (
@@ -345,7 +347,7 @@ class MainThread(Membership):
         member = self.member
         self.joins_not_before_us = 0
         if not member.is_cooperative and self.has_assignment:
-            self._send_on(Errand("revoked", member.owned, rejoins=True))
+            self._send_on(Errand(Callback.REVOKED, member.owned, rejoins=True))
         elif not member.needs_rejoin:
             member.request_rejoin("rebalance")
 
@@ -353,12 +355,14 @@ class MainThread(Membership):
         """The group holds this member for gone: what it had belongs to others."""
         self.joins_not_before_us = 0
         running = [
-            errand for errand in self.errands[:1] if errand.has_begun and errand.kind == "assigned"
+            errand
+            for errand in self.errands[:1]
+            if errand.has_begun and errand.kind == Callback.ASSIGNED
         ]
         self.errands[:] = running  # what the application is just being given is lost after that
         owned = running[0].given if running else self.member.owned
         if running or (self.has_assignment and (owned or not self.member.is_cooperative)):
-            self._send_on(Errand("lost", owned, rejoins=True))
+            self._send_on(Errand(Callback.LOST, owned, rejoins=True))
         elif not self.member.needs_rejoin:
             self._ask(reason)
 
@@ -442,7 +446,7 @@ class MainThread(Membership):
         """The callback has run: what it was about takes effect."""
         consumer, member, feed = self.consumer, self.member, self.consumer.feed
         was_paused = feed.is_suspended
-        if errand.kind == "assigned":
+        if errand.kind == Callback.ASSIGNED:
             member.owned = errand.given
             self.has_assignment = True
             feed.assign(errand.given)
@@ -454,10 +458,10 @@ class MainThread(Membership):
             member.drop(errand.partitions)
             feed.assign(member.owned)
             feed.resume(was_paused)
-            if errand.kind == "lost" or not member.is_cooperative:
+            if errand.kind == Callback.LOST or not member.is_cooperative:
                 self.has_assignment = False
             if (
-                errand.kind == "revoked"
+                errand.kind == Callback.REVOKED
                 and consumer.commits.is_auto
                 and offsets
                 and consumer.coordinator is not None
@@ -522,7 +526,7 @@ class MainThread(Membership):
     def drop_attempt(self) -> None:
         """Whatever is under way to join the group counts no more."""
         self.is_pending, self.result = False, None
-        self.consumer.drop_calls("JoinGroup", "SyncGroup", "Heartbeat")
+        self.consumer.drop_calls(KafkaApi.JOIN, KafkaApi.SYNC, KafkaApi.HEARTBEAT)
 
     def fail(self, name: str) -> None:
         """The next poll() throws this, and the consumer is beyond use."""

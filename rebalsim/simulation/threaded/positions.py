@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import OffsetFetchRequest
 from rebalsim.simulation.network import Call
@@ -43,7 +44,7 @@ class OwnPositions(Positions):
         if initial and self.asked != wanted and consumer.coordinator is not None:
             self.asked = wanted
             consumer.send(
-                consumer.call("OffsetFetch", OffsetFetchRequest(wanted[1]), self._answered)
+                consumer.call(KafkaApi.OFFSET_FETCH, OffsetFetchRequest(wanted[1]), self._answered)
             )
         feed.send()
 

@@ -16,6 +16,7 @@ from rebalsim.connect.source_task import SourceTask
 from rebalsim.domain.connect import SINK, Connector
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.draws import Draw
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, RANKS, SCRIPT
@@ -43,7 +44,7 @@ from rebalsim.trace.events import (
 if TYPE_CHECKING:
     from rebalsim.simulation.ports import World
 
-TOLD = ("JoinGroup", "SyncGroup")
+TOLD = (KafkaApi.JOIN, KafkaApi.SYNC)
 
 
 class Worker(NoConsumer, ExactlyOncePort):
@@ -247,7 +248,7 @@ class Worker(NoConsumer, ExactlyOncePort):
                 self.tell(CoordinatorFound(self.now, self.name, response.broker))
             then(is_found)
 
-        call = self._call("FindCoordinator", FindCoordinatorRequest(self.group), found)
+        call = self._call(KafkaApi.FIND_COORDINATOR, FindCoordinatorRequest(self.group), found)
         call.expires_us = self.now + self.settings.request_timeout_us
         self._mind(call)
         self.link(self.world.bootstrap).up(call, self.world.receive)
@@ -267,7 +268,7 @@ class Worker(NoConsumer, ExactlyOncePort):
 
     def send(self, api: str, request: Any, then: Callable[[Any, Any], None], reason: str) -> Call:
         call = self._call(api, request, then)
-        call.is_quiet = api == "Heartbeat"
+        call.is_quiet = api == KafkaApi.HEARTBEAT
         call.expires_us = self.now + self.settings.request_timeout_us
         if self.world.is_wire or api in TOLD:
             call.told = self.world.next_told()
@@ -295,7 +296,7 @@ class Worker(NoConsumer, ExactlyOncePort):
                 return
             if call.expires_us > self.now:
                 self.at(call.expires_us, look)
-            elif call.api == "FindCoordinator":
+            elif call.api == KafkaApi.FIND_COORDINATOR:
                 del self.calls[call.number]
                 call.handle(call, DISCONNECTED)
             else:
@@ -337,7 +338,7 @@ class Worker(NoConsumer, ExactlyOncePort):
             return
         self.coordinator = self.coordinator_link = None
         self.tell(CoordinatorLost(self.now, self.name, why))
-        lost = [call for call in self.calls.values() if call.api != "FindCoordinator"]
+        lost = [call for call in self.calls.values() if call.api != KafkaApi.FIND_COORDINATOR]
         for call in lost:
             del self.calls[call.number]
         for call in lost:

@@ -12,6 +12,8 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebalsim.domain.kafka_states import KafkaGroupState
+
 # Tools of before Kafka 2.0, and of some platforms, leave the group's own column out.
 _HEADER = re.compile(
     r"^\s*(GROUP\s+(TOPIC|CONSUMER-ID|COORDINATOR|MEMBER|STATE|TYPE|TARGET)"
@@ -326,7 +328,7 @@ def _rpk(text: str, listed: Listed) -> None:
         group.state = told.get("STATE") or None
         group.assignor = told.get("BALANCER") or None
         group.count = _number(told.get("MEMBERS"))
-        group.is_empty = group.state == "Empty"
+        group.is_empty = group.state == KafkaGroupState.EMPTY
         _rpk_rows(body, group)
 
 

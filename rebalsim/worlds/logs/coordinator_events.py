@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rebalsim.domain.kafka_states import KafkaGroupState
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.adoption import stem_of
@@ -60,7 +61,7 @@ class _Told:
     def __init__(self, group: str, name: Name, rounds: dict[tuple[int, int], Round]) -> None:
         self.group, self.name, self.rounds = group, name, rounds
         self.out: list[TraceEvent] = []
-        self.state = "Empty"
+        self.state: str = KafkaGroupState.EMPTY
 
     def take(self, f: Fact) -> None:
         handler = getattr(self, f"on_{f.what}", None)
@@ -88,7 +89,7 @@ class _Told:
             who = self.name(found.trigger.member) if found.trigger.member else ""
             if "eader" in f.why and trigger == "metadata-changed":
                 trigger = "leader-rejoined"
-        self._goes(f, "PreparingRebalance", trigger, who, f.why)
+        self._goes(f, KafkaGroupState.PREPARING_REBALANCE, trigger, who, f.why)
 
     def on_stabilized(self, f: Fact) -> None:
         found = next((r for r in self.rounds.values() if r.joined_us == f.at_us), None)
@@ -99,14 +100,14 @@ class _Told:
         self.out.append(
             ev.BarrierCompleted(f.at_us, self.group, f.generation, f.amount, by, last, kicked)
         )
-        self._goes(f, "CompletingRebalance")
+        self._goes(f, KafkaGroupState.COMPLETING_REBALANCE)
 
     def on_distributed(self, f: Fact) -> None:
         self.out.append(ev.AssignmentStored(f.at_us, self.group, f.generation))
-        self._goes(f, "Stable")
+        self._goes(f, KafkaGroupState.STABLE)
 
     def on_empty(self, f: Fact) -> None:
-        self._goes(f, "Empty")
+        self._goes(f, KafkaGroupState.EMPTY)
 
     def on_born(self, f: Fact) -> None:
         self._added(f, "pending")
@@ -138,7 +139,7 @@ class _Told:
         self.out.append(ev.CoordinatorMoved(f.at_us, self.group, int(f.client or -1), True))
 
     def on_reconciled(self, f: Fact) -> None:
-        state = {"STABLE": "Stable", "UNREVOKED_PARTITIONS": "UnrevokedPartitions"}
+        state = {"STABLE": KafkaGroupState.STABLE, "UNREVOKED_PARTITIONS": "UnrevokedPartitions"}
         after = state.get(f.why, "UnreleasedPartitions")
         self.out.append(
             ev.MemberStateChanged(f.at_us, self.group, self.name(f.member), "", after, f.generation)
@@ -154,7 +155,7 @@ class _Told:
                 self.out.append(bumped)
                 continue
             begin = Fact(r.begin_us, FactKind.PREPARING, generation=r.generation - 1)
-            self._goes(begin, "PreparingRebalance", trigger, who)
+            self._goes(begin, KafkaGroupState.PREPARING_REBALANCE, trigger, who)
             if r.joined_us >= 0:
                 self.on_stabilized(
                     Fact(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rebalsim.domain.callback import Callback
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.facts import FactKind
@@ -27,9 +28,9 @@ def unheard_events(story: GroupStory) -> list[TraceEvent]:
         ev.PollingBegan(given[0].end_us, name, 1),
     ]
     for pause in given:
-        found += _called(pause.end_us, name, "assigned", pause.partition)
+        found += _called(pause.end_us, name, Callback.ASSIGNED, pause.partition)
         until = _until(story, pause)
-        found += _called(until, name, "revoked", pause.partition) if until >= 0 else []
+        found += _called(until, name, Callback.REVOKED, pause.partition) if until >= 0 else []
     found.sort(key=lambda e: e.at_us)
     return found
 

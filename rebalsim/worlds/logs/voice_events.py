@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.domain.ids import MOST_PARTITIONS, Partition
+from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, CALLS, OF_EPOCHS, Fact, FactKind
@@ -123,7 +124,7 @@ class _Book:
         self._exit(f.at_us, "closed")
 
     def on_asking(self, f: Fact, place: int) -> None:
-        self.out.append(ev.RequestSent(f.at_us, self.name, "JoinGroup", -1))
+        self.out.append(ev.RequestSent(f.at_us, self.name, KafkaApi.JOIN, -1))
 
     def on_heard(self, f: Fact, place: int) -> None:
         self.out.append(ev.RebalanceNoticed(f.at_us, self.name, "heartbeat"))
@@ -189,7 +190,7 @@ class _Book:
         self.out.append(ev.MemberReset(f.at_us, self.name, f.why))
 
     def on_thrown_out(self, f: Fact, place: int) -> None:
-        self.out.append(ev.Fenced(f.at_us, self.name, "Heartbeat", f.why))
+        self.out.append(ev.Fenced(f.at_us, self.name, KafkaApi.HEARTBEAT, f.why))
 
     def on_commit_refused(self, f: Fact, place: int) -> None:
         self.out.append(ev.CommitRefused(f.at_us, self.name, "CommitFailed"))
