@@ -21,18 +21,13 @@ def deployed(
     configs: dict[str, ClientConfig],
     pairs: list[tuple[Play, Play]],
 ) -> str:
-    """The rollout's block with what it brings to the members that come."""
-    rollout = one.written()[1:-1].replace(
-        f"group: {name_of(new.name)}", f"group: {name_of(old.name)}", 1
-    )
+    """What the rollout brings to the members that come, as its block says it."""
     config = configs.get(name_of(new.name))
     if connect.is_workers(new):
-        brought = f"{connect.deployed(old, new)}, {_block('life', life_of(old, new))}"
-    elif is_streams(old, [o for o, _ in pairs]):
-        brought = _of_streams(old, new, config)
-    else:
-        brought = _of_consumers(one, old, new, config)
-    return f"{{{rollout}, {brought}}}"
+        return f"{connect.deployed(old, new)}, {_block('life', life_of(old, new))}"
+    if is_streams(old, [o for o, _ in pairs]):
+        return _of_streams(old, new, config)
+    return _of_consumers(one, old, new, config)
 
 
 def life_of(old: Play, new: Play) -> Settings:

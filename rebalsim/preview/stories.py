@@ -8,7 +8,7 @@ from rebalsim.domain.client import ClientConfig
 from rebalsim.preview import connect
 from rebalsim.preview.deployed import deployed, is_of
 from rebalsim.worlds.groups import Play, name_of
-from rebalsim.worlds.rolls import AFTER, Roll, rolls_of
+from rebalsim.worlds.rolls import AFTER, Act, Roll, rolls_of
 from rebalsim.worlds.streams_block import is_streams
 from rebalsim.worlds.to_scenario import Happening
 from rebalsim.worlds.words import milliseconds
@@ -41,8 +41,8 @@ def restart(plays: list[Play], begin: int = AFTER) -> Happening:
     """Everything is restarted as it stands."""
     lines: Lines = []
     last = begin
-    for roll in rolls_of(plays, begin):
-        lines += _rolled(roll, "rolling_bounce", roll.written())
+    for roll in rolls_of(plays, begin, is_restart=True):
+        lines += _rolled(roll.acts(), "rolling_bounce")
         last = roll.begin + roll.longest_seconds
     return Happening("a restart", tuple(lines), last + connect.seconds_after(plays, 300))
 
@@ -81,7 +81,8 @@ def roll(
     for old, new in pairs:
         for one in rolls_of([new], last, is_alone=len(pairs) == 1):
             if restarts.get(workload_of(new, one), True):
-                lines += _rolled(one, "deploy", deployed(one, old, new, configs, pairs))
+                brought = deployed(one, old, new, configs, pairs)
+                lines += _rolled(one.acts(name_of(old.name)), "deploy", brought)
                 last = one.begin + one.longest_seconds + 60
         before, after = (_seats(play, plays) for play, plays in ((old, olds), (new, news)))
         if before != after:
@@ -107,9 +108,12 @@ def workload_of(play: Play, one: Roll) -> str:
     return ""
 
 
-def _rolled(one: Roll, deed: str, written: str) -> Lines:
-    return [
-        (f"- at: {one.at}", one.why),
-        (f"  id: {one.id}", ""),
-        (f"  {deed}: {written}", ""),
-    ]
+def _rolled(acts: list[Act], deed: str, brought: str = "") -> Lines:
+    lines: Lines = []
+    for act in acts:
+        first, *more = act.when
+        lines.append((f"- {first}", act.why))
+        lines += [
+            (f"  {line}", "") for line in (*more, f"id: {act.id}", act.written(deed, brought))
+        ]
+    return lines

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebalsim.worlds.groups import Play, Pods, name_of
+from rebalsim.worlds.kubernetes.canary import Stage
 from rebalsim.worlds.kubernetes.rollout import next_probe
+from rebalsim.worlds.streams_block import is_streams
 
 AFTER = 60  # seconds in which nothing happens to a group that has settled
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An action of a script that is part of a rollout."""
+
+    when: tuple[str, ...]  # `at: 60s`, or `after: rollout` and a delay
+    id: str
+    verb: str  # "" for the rollout itself, or join or leave
+    inner: str  # of its block
+    why: str
+
+    def written(self, deed: str, brought: str = "") -> str:
+        """In the script's words: `deed` is how the rollout is called, and what it brings goes to
+        whoever comes.
+        """
+        inner = (
+            self.inner if self.verb == "leave" else ", ".join(filter(None, (self.inner, brought)))
+        )
+        return f"{self.verb or deed}: {{{inner}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,35 +48,103 @@ class Roll:
     down: int
     why: str
     longest_seconds: int
+    stages: tuple[Stage, ...] = ()
+    pods: tuple[tuple[str, ...], ...] = ()  # where it goes in stages: each pod's members
 
-    @property
-    def at(self) -> str:
-        return f"{self.begin}s"
+    def acts(self, group: str = "") -> list[Act]:
+        """What a script says for it. `group`: as it is called there."""
+        at = (f"at: {self.begin}s",)
+        if not self.stages:
+            return [Act(at, self.id, "", self._inner(group), self.why)]
+        made: list[Act] = []
+        new, left = 0, list(self.pods)
+        when: tuple[str, ...] = at
+        for stage in self.stages:
+            come, go = stage.new - new, max(0, len(left) - stage.old)
+            going, left, new = left[:go], left[go:], stage.new
+            acts = self._of_stage(group, come, going, len(made), when, stage.why)
+            made += acts
+            when = self._next(acts, stage.wait) if acts else when
+        return made
 
-    def written(self) -> str:
-        parts = [f"group: {self.group}", f"as: {self.form}"]
-        if self.members:
-            parts.insert(1, f"members: [{self.members}]")
+    def _of_stage(
+        self,
+        group: str,
+        come: int,
+        going: list[tuple[str, ...]],
+        number: int,
+        when: tuple[str, ...],
+        why: str,
+    ) -> list[Act]:
+        """Pods that are replaced, and those that come beside the others or go without a successor."""
+        group = group or self.group
+        replaced, gone = going[:come], going[come:]
+        said: list[tuple[str, str]] = []
+        if replaced:
+            said.append(("", self._inner(group, [name for pod in replaced for name in pod])))
+        said += [
+            ("join", f"group: {group}, {who}") for who in self._beside(come - len(replaced), number)
+        ]
+        if gone:
+            names = ", ".join(name for pod in gone for name in pod)
+            said.append(("leave", f"group: {group}, members: [{names}]"))
+        return [
+            Act(when, self._id(number + i), verb, inner, "" if i else why)
+            for i, (verb, inner) in enumerate(said)
+        ]
+
+    def _beside(self, pods: int, number: int) -> list[str]:
+        """Pods that come beside the others; members of one pod live and die together."""
+        each = len(self.pods[0])
+        if each == 1:
+            return [f"count: {pods}"] if pods else []
+        process = f"{self.id}-{number + 1}"
+        return [f"count: {each}, process: {process}-{pod}" for pod in range(pods)]
+
+    def _id(self, number: int) -> str:
+        return f"{self.id}-{number + 1}" if number else self.id
+
+    def _next(self, acts: list[Act], wait: int) -> tuple[str, ...]:
+        """When the next stage begins: a rollout is done when its pods are ready, who joins is not."""
+        first = acts[0]
+        wait += self.ready_after + self.settle if first.verb == "join" else 0
+        return (f"after: {first.id}", *([f"delay: {wait}s"] if wait else []))
+
+    def _inner(self, group: str, members: list[str] | None = None) -> str:
+        parts = [f"group: {group or self.group}", f"as: {self.form}"]
+        who = ", ".join(members) if members is not None else self.members
+        pods = len(members) // len(self.pods[0]) if members is not None else None
+        if who:
+            parts.insert(1, f"members: [{who}]")
         if self.surge is not None:
-            parts.append(f"surge: {self.surge}")
-        parts.append(f"max_unavailable: {self.unavailable}")
+            parts.append(f"surge: {_at_most(self.surge, pods)}")
+        parts.append(f"max_unavailable: {_at_most(self.unavailable, pods)}")
         if self.down:
             parts.append(f"down: {self.down}s")
         if self.ready_after:
             parts.append(f"ready_after: {self.ready_after}s")
         if self.settle:
             parts.append(f"settle: {self.settle}s")
-        return "{" + ", ".join(parts) + "}"
+        return ", ".join(parts)
 
 
-def rolls_of(plays: list[Play], begin: int = AFTER, is_alone: bool = True) -> list[Roll]:
-    """One after another, so that each is seen for itself; `is_alone`: no others are in the story."""
+def _at_most(count: int, pods: int | None) -> int:
+    return count if pods is None else min(count, pods)
+
+
+def rolls_of(
+    plays: list[Play], begin: int = AFTER, is_alone: bool = True, is_restart: bool = False
+) -> list[Roll]:
+    """One after another, so that each is seen for itself; `is_alone`: no others are in the story;
+    `is_restart`: all are restarted as they stand.
+    """
     made: list[Roll] = []
     for play in plays:
         for pods in play.pods:
-            roll = roll_of(
-                play, pods, begin, many=not is_alone or len(plays) > 1 or len(play.pods) > 1
-            )
+            many = not is_alone or len(plays) > 1 or len(play.pods) > 1
+            roll = roll_of(play, pods, begin, many)
+            if roll is not None and roll.stages:
+                roll = _restarted(roll) if is_restart or is_streams(play, plays) else roll
             if roll is not None:
                 made.append(roll)
                 begin += roll.longest_seconds + 60
@@ -72,6 +162,7 @@ def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
         return None  # every ordinal is below the partition
     start, _ = play.start_seconds()
     ready = ready_seconds(pods, start)
+    stages = update.stages if update is not None else ()
     settle = update.min_ready_seconds if update is not None else 0
     grace = _grace(pods)
     form, surge, unavailable, down = _form(pods)
@@ -89,16 +180,32 @@ def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
         settle,
         down,
         _why(pods),
-        steps * (max(ready, start) + settle + grace + down + 10) + 60,
+        (steps + len(stages)) * (max(ready, start) + settle + grace + down + 10)
+        + sum(stage.wait for stage in stages)
+        + 60,
+        stages,
+        tuple(_names(pods, number) for number in range(pods.count)) if stages else (),
+    )
+
+
+def _restarted(roll: Roll) -> Roll:
+    """Argo Rollouts restarts pods without its steps: so many at a time as may be away."""
+    away = max(1, roll.unavailable)
+    return replace(
+        roll, surge=0, unavailable=away, stages=(), pods=(), why=f"a restart: {away} at a time"
     )
 
 
 def _members(pods: Pods, first: int) -> str:
     """The members of the pods from this ordinal on."""
-    numbers = range(first, pods.count)
+    return ", ".join(name for n in range(first, pods.count) for name in _names(pods, n))
+
+
+def _names(pods: Pods, number: int) -> tuple[str, ...]:
+    """The members of one pod."""
     if pods.each == 1:
-        return ", ".join(f"{pods.name}-{n}" for n in numbers)
-    return ", ".join(f"{pods.name}-{n}-{m}" for n in numbers for m in range(pods.each))
+        return (f"{pods.name}-{number}",)
+    return tuple(f"{pods.name}-{number}-{m}" for m in range(pods.each))
 
 
 def ready_seconds(pods: Pods, start: int) -> int:
@@ -162,12 +269,21 @@ def _why(pods: Pods) -> str:
         kept = f"; ordinals below {update.partition} stay (partition)" if update.partition else ""
         return f"StatefulSet: {update.order}, each waited for{kept}"
     surge, unavailable = update.surge, update.unavailable
+    if update.stages:
+        return f"Argo Rollouts: {'; '.join(map(_stage, update.stages))}"
     if str(pods.consumer.workload if pods.consumer else "").startswith("DaemonSet/"):
         said = f" (maxUnavailable {unavailable[0]})" if unavailable and unavailable[0] else ""
         return f"DaemonSet: {_of_nodes(pods)} of {pods.count} assumed nodes at a time{said}"
     if surge and unavailable:
+        stay = f"; {update.partition} stay as they are (partition)" if update.partition else ""
         return (
             f"maxSurge {surge[0]} = {surge[1]}, maxUnavailable {unavailable[0]} = {unavailable[1]} "
-            f"({surge[2] if surge[2] != 'stated' else surge[3]})"
+            f"({surge[2] if surge[2] != 'stated' else surge[3]}){stay}"
         )
     return "a rolling update"
+
+
+def _stage(stage: Stage) -> str:
+    """`3 new beside 8 old (setWeight 25, pause 60s)`."""
+    beside = f" beside {stage.old} old" if stage.old else ""
+    return f"{stage.new} new{beside}" + (f" ({stage.why})" if stage.why else "")

@@ -311,10 +311,12 @@ def _script(draft: Draft, plays: list[Play], made: Understood) -> None:
     draft.add("script:")
     for line, why in autoscalers_of(made, plays):
         draft.add(f"  {line}", why)
-    for roll in rolls:
-        draft.add(f"  - at: {roll.at}")
-        draft.add(f"    id: {roll.id}")
-        draft.add(f"    rolling_bounce: {roll.written()}", roll.why)
+    for act in (act for roll in rolls for act in roll.acts()):
+        first, *more = act.when
+        draft.add(f"  - {first}")
+        for line in (*more, f"id: {act.id}"):
+            draft.add(f"    {line}")
+        draft.add(f"    {act.written('rolling_bounce')}", act.why)
     if not rolls:
         draft.add("  []", "nothing here is rolled out: add what you want to try")
     draft.add("")

@@ -23,6 +23,7 @@ from rebalsim.worlds.clients.reading import Reading
 from rebalsim.worlds.configs import knative_source, read_config
 from rebalsim.worlds.kubernetes import (
     autoscalers,
+    controllers,
     event_sources,
     from_values,
     kustomize,
@@ -56,6 +57,7 @@ def understand(sources: list[tuple[str, str]]) -> Understood:
     objects, made.missing = kustomize.built(
         found.kustomizations, objects, found.object_files, dict(sources)
     )
+    objects = controllers.referring(objects)
     maps = Maps()
     for tree in objects:
         if at(tree, "kind") == "ConfigMap":
@@ -93,6 +95,9 @@ def _object(made: Understood, tree: Tree) -> None:
         strimzi.read(made, tree)
     elif kind == "ClowdApp":
         strimzi.clowd_topics(made, tree)
+    elif besides := list(controllers.told(tree)):
+        for label, why in besides:
+            made.ignore(label, why)
     elif _is_strange(kind, version):
         made.strange.append(f"{kind}/{name} ({version})")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.worlds.clients.reading import Reading
 from rebalsim.worlds.kubernetes.autoscalers import Scaling
+from rebalsim.worlds.kubernetes.canary import Stage
 from rebalsim.worlds.kubernetes.pods import Probe, Ready
 from rebalsim.worlds.live.listings import Listed
 from rebalsim.worlds.live.metrics import Measured
@@ -29,6 +30,7 @@ class Update:
     min_ready_seconds: int = 0
     progress_deadline: int = 600
     paused: bool = False
+    stages: tuple[Stage, ...] = ()  # of a Rollout of Argo's, which does not go in one go
 
 
 @dataclass(slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rebalsim.worlds.kubernetes.rollout import fences, is_share
+from rebalsim.words.lists import joined
+from rebalsim.worlds.kubernetes import canary
+from rebalsim.worlds.kubernetes.rollout import fences, is_share, share
 from rebalsim.worlds.placeholders import GAP, resolved
 from rebalsim.worlds.text_tree import at, rows, table, word
 from rebalsim.worlds.understood import Update
@@ -32,6 +34,7 @@ KINDS = (
     "DaemonSet",
     "ReplicaSet",
     "DeploymentConfig",
+    "CloneSet",
     "Job",
     "CronJob",
     "Pod",
@@ -181,6 +184,8 @@ def _update(made: Workload) -> Update | None:
         return None
     if made.kind == "DaemonSet":
         return _daemon(made)
+    if made.kind == "CloneSet":
+        return _clone_set(made)
     spec = at(made.tree, "spec")
     how = at(spec, "strategy")
     kind = str(at(how, "type") or "RollingUpdate")
@@ -201,7 +206,8 @@ def _rolling(made: Workload, how: Tree) -> Update:
     replicas = made.replicas.value
     if not isinstance(replicas, int):
         return update
-    if at(how, "blueGreen") is not None:
+    if made.kind == "Rollout" and at(how, "blueGreen") is not None:
+        update.stages = canary.stages_of(how, replicas, replicas)
         return _blue_green(update, replicas, place_in(how))
     given = [str(g) if isinstance(g, Text) and is_share(g) else "25%" for g in (surge, unavailable)]
     limits = fences(replicas, given[0], given[1])
@@ -210,6 +216,8 @@ def _rolling(made: Workload, how: Tree) -> Update:
     update.unavailable = _fence(unavailable, limits.unavailable, unsaid)
     update.most_pods = replicas + limits.surge
     update.fewest_available = replicas - limits.unavailable
+    if made.kind == "Rollout":
+        update.stages = canary.stages_of(how, replicas, limits.surge)
     return update
 
 
@@ -240,17 +248,41 @@ def _daemon(made: Workload) -> Update:
     return update
 
 
+def _clone_set(made: Workload) -> Update:
+    """OpenKruise's: a fifth may be away and none comes in addition, unless it says otherwise; a share
+    of pods away rounds up, and down where some come in addition. `partition` pods stay old.
+    """
+    how = at(made.tree, "spec", "updateStrategy")
+    update = Update("RollingUpdate", paused=boolean(at(how, "paused")) is True)
+    update.min_ready_seconds = whole(at(made.tree, "spec", "minReadySeconds")) or 0
+    replicas = made.replicas.value
+    if not isinstance(replicas, int):
+        return update
+    given = {key: at(how, key) for key in ("maxSurge", "maxUnavailable", "partition")}
+    said = {k: str(v) if isinstance(v, Text) and is_share(v) else "" for k, v in given.items()}
+    surge = share(said["maxSurge"] or "0", replicas, True)
+    away = min(replicas, share(said["maxUnavailable"] or "20%", replicas, surge == 0))
+    away = away if surge or away else 1
+    update.surge = _of_clone_set(given["maxSurge"], said["maxSurge"], "0", surge)
+    update.unavailable = _of_clone_set(given["maxUnavailable"], said["maxUnavailable"], "20%", away)
+    update.partition = share(said["partition"] or "0", replicas, True)
+    update.most_pods, update.fewest_available = replicas + surge, replicas - away
+    return update
+
+
+def _of_clone_set(
+    given: Tree, said: str, unsaid: str, pods: int
+) -> tuple[str | None, int, str, str]:
+    where = place(given) if said else "OpenKruise, CloneSet"
+    return said or unsaid, pods, STATED if said else DEFAULT, where
+
+
 def not_played_of(made: Workload) -> str:
-    """What an Argo Rollout does beside starting and stopping pods; empty for all others."""
-    how = at(made.tree, "spec", "strategy")
-    if at(how, "blueGreen") is not None:
-        return (
-            "blue-green: all new pods come up beside the old ones, which is played; an old one goes "
-            "as a new one is ready here, and not all of them once all are"
-        )
-    if at(how, "canary", "steps"):
-        return "its canary's steps and pauses are not played: it is rolled in one go"
-    return ""
+    """What an Argo Rollout waits for that no file tells; empty for all others."""
+    waits = canary.not_played(at(made.tree, "spec", "strategy")) if made.kind == "Rollout" else ()
+    if not waits:
+        return ""
+    return f"how long its {joined(waits)} takes is in no file: played as passed at once"
 
 
 def _stateful(made: Workload) -> Update:
