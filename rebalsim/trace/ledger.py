@@ -187,6 +187,8 @@ class Ledger(Sequence[TraceEvent]):
 
 def kind_at(events: Sequence[TraceEvent], number: int) -> type:
     """What sort of event that is."""
+    if type(events) is list:  # by far the most often, and a Ledger is asked for its kind slowly
+        return type(events[number])
     return events.kind_of(number) if isinstance(events, Ledger) else type(events[number])
 
 

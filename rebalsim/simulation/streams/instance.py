@@ -50,6 +50,7 @@ class Instance:
         self.life = 0
         self.state: str = KafkaStreamsState.NOT_RUNNING
         self.threads: list[StreamThread] = []
+        self.started_with = 0  # so many, in its latest life
         self.link = Link()
         self.when_runs: Callable[[TaskId, StreamThread, int], None] | None = None
         self.when_failed: Callable[[str], None] | None = None
@@ -72,7 +73,7 @@ class Instance:
         if not settings.keeps_disk:
             self._disk.clear()
         self.process = self._process_id()
-        threads = settings.threads
+        threads = self.started_with = settings.threads
         self._port.tell(InstanceChanged(self._port.now, self.name, self.life, "started", threads))
         self.state = KafkaStreamsState.CREATED
         self._set_state(KafkaStreamsState.REBALANCING)

@@ -149,6 +149,11 @@ class StreamsWorld:
                 found.when_runs = self._poisons.met
         return found
 
+    def threads_of(self, name: str) -> int:
+        """How many threads an instance has now, or had when it last ran; 0 if it never did."""
+        instance = self._instances.get(name)
+        return instance.started_with if instance is not None else 0
+
     def _make_thread(
         self, instance: Instance, number: int, settings: ThreadSettings
     ) -> StreamThread:

@@ -37,6 +37,8 @@ class Port(Protocol):
 
     def waiting(self) -> Any: ...
 
+    def passes(self, until_us: int, whose: Any) -> bool: ...
+
     def draw(self, name: str) -> Random: ...
 
     @property
@@ -52,6 +54,7 @@ class EnginePort(Engine):
         super().__init__()
         self.told: list[Happening] = []
         self.tell = self.told.append
+        self.ringing: _Waiting | None = None  # whose ring is played now
         self._seed = seed
         self._streams: dict[str, Random] = {}
 
@@ -61,7 +64,17 @@ class EnginePort(Engine):
         self.at(int(at_us), rank, then, value)
 
     def waiting(self) -> Bell:
-        return Bell(self, SCRIPT)
+        return _Waiting(self)
+
+    def passes(self, until_us: int, whose: Any) -> bool:
+        """Where nothing else comes before, time goes on by itself, and whoever would have slept until
+        then need not. That is so only for the sleeper whose own ring is played now (`whose` is
+        its signal): whoever was woken by somebody else would take that one's time along.
+        """
+        if whose is self.ringing and until_us < self._entries[0][0]:
+            self.now = until_us
+            return True
+        return False
 
     def draw(self, name: str) -> Random:
         """A stream of chance of its own name, so that a draw here moves nothing elsewhere."""
@@ -69,3 +82,16 @@ class EnginePort(Engine):
         if found is None:
             found = self._streams[name] = Random(f"{self._seed}/{name}")
         return found
+
+
+class _Waiting(Bell):
+    """A sleeper's signal; while its own ring is played, the port knows whose that is."""
+
+    def __init__(self, port: EnginePort) -> None:
+        super().__init__(port, SCRIPT, self._rings)
+        self._port = port
+
+    def _rings(self) -> None:
+        self._port.ringing = self
+        self.give()
+        self._port.ringing = None

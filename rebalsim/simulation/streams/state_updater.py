@@ -155,6 +155,8 @@ class StateUpdater:
             self._bell.give()
 
     def _pause(self, until_us: int) -> Steps:
+        if self._port.passes(until_us, self._bell):
+            return
         self._sleeps = True
         self._bell.set(until_us)
         yield self._bell

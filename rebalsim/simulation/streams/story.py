@@ -160,7 +160,8 @@ class _Story:
     # ------------------------------------------------------------------------------------- the deeds
 
     def tell(self, name: str, kind: str, text: str, targets: tuple[str, ...]) -> None:
-        self._teller.acted(self.port.told, self.port.now, name, kind, text, targets)
+        who = tuple((each, self.world.threads_of(each)) for each in targets)
+        self._teller.acted(self.port.told, self.port.now, name, kind, text, who)
 
     def draw(self, stream: str, what: Draw) -> int:
         if what.is_constant:

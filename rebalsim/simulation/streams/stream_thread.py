@@ -7,7 +7,7 @@ from rebalsim.simulation.streams.application import SECOND
 from rebalsim.simulation.streams.hand_over import HandOver
 from rebalsim.simulation.streams.happenings import ThreadBusy
 from rebalsim.simulation.streams.port import NEVER, Steps
-from rebalsim.simulation.streams.tasks import Phase, Task
+from rebalsim.simulation.streams.tasks import WAITING, Phase, Task
 from rebalsim.simulation.streams.thread_core import (
     ASSIGNED,
     DEAD,
@@ -81,9 +81,10 @@ class StreamThread(HandOver):
         asks = self._next_rebalance is not None and self._next_rebalance <= self._port.now
         if self.member.has_work() or (asks and not self.member.is_rebalancing):
             return False
-        acts = (Phase.CREATED, Phase.RESTORED, Phase.CORRUPTED)
-        waits = any(task.phase in acts for task in self.tasks.values())
-        return not waits and (self.state != ASSIGNED or not self._may_run())
+        for task in self.tasks.values():
+            if task.phase in WAITING:
+                return False
+        return self.state != ASSIGNED or not self._may_run()
 
     def _rest(self) -> Steps:
         """Turns that change nothing are not played: their phase is kept by arithmetic."""
@@ -140,9 +141,8 @@ class StreamThread(HandOver):
             self._port.tell(ThreadBusy(now, name, self.number, since_us, tuple(kept)))
 
     def _running(self) -> list[TaskId]:
-        return [
-            task.task for task in self.tasks.values() if task.active and task.phase is Phase.RUNNING
-        ]
+        running = Phase.RUNNING
+        return [task.task for task in self.tasks.values() if task.phase is running and task.active]
 
     def hang(self, length_us: int, what: str = "stuck") -> None:
         """The handler is stuck: no poll, no progress."""

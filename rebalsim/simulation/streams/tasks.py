@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from typing import Final, NewType
 
 from rebalsim.assignors.streams.tasks import TaskId
 
+PhaseName = NewType("PhaseName", str)
 
-class Phase(Enum):
-    """Kafka's Task.State, with where a task waits between two of them."""
 
-    CREATED = "created"  # to be opened by the stream thread
-    RESTORING = "restoring"  # at the state updater
-    RESTORED = "restored"  # handed back, to be taken up by the stream thread
-    RUNNING = "running"
-    SUSPENDED = "suspended"
-    CORRUPTED = "corrupted"  # found so by the state updater: to be wiped and restored anew
+class Phase:
+    """Kafka's Task.State, with where a task waits between two of them. It is no `Enum`: a thread asks
+    for these thousands of times in a run, and Python 3.11 takes ten times as long to look up a
+    member of one.
+    """
+
+    CREATED: Final = PhaseName("created")  # to be opened by the stream thread
+    RESTORING: Final = PhaseName("restoring")  # at the state updater
+    RESTORED: Final = PhaseName("restored")  # handed back, to be taken up by the stream thread
+    RUNNING: Final = PhaseName("running")
+    SUSPENDED: Final = PhaseName("suspended")
+    CORRUPTED: Final = PhaseName("corrupted")  # so found by the state updater: to be wiped
+
+
+UNREADY = frozenset((Phase.CREATED, Phase.RESTORING, Phase.RESTORED, Phase.CORRUPTED))
+WAITING = frozenset((Phase.CREATED, Phase.RESTORED, Phase.CORRUPTED))  # for a turn of the thread
 
 
 @dataclass(slots=True)
@@ -27,7 +36,7 @@ class Task:
     active: bool
     stateful: bool
     position: int = 0
-    phase: Phase = Phase.CREATED
+    phase: PhaseName = Phase.CREATED
     opened: bool = False
     follows: bool = False
     checkpoint: int = 0  # what is on disk for it

@@ -5,7 +5,6 @@ Streams application: a stream thread is a consumer, and its instance the process
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -51,12 +50,6 @@ def _most_threads(scenario: Scenario, threads: int) -> int:
     return max([threads, *(o.num_stream_threads for o in overlays if o is not None)])
 
 
-def _threads_of(told: list[Happening], instance: str) -> int:
-    """How many threads an instance has now; 0 if it never ran."""
-    starts = (h for h in reversed(told) if isinstance(h, InstanceChanged) and h.threads)
-    return next((h.threads for h in starts if h.instance == instance), 0)
-
-
 class Teller:
     """Makes the trace of one run."""
 
@@ -98,18 +91,20 @@ class Teller:
         name: str,
         kind: str,
         text: str,
-        targets: tuple[str, ...],
+        targets: tuple[tuple[str, int], ...],
     ) -> None:
-        """An action of the script takes effect."""
-        who = tuple(name for each in targets for name in self._threads_named(told, each))
+        """An action of the script takes effect. Each target with the threads that it runs with: 0 if
+        it never ran.
+        """
+        who = tuple(name for each in targets for name in self._threads_named(*each))
         facts = {"action": name, "kind": kind, "text": text, "targets": who}
         told.append(Heard(at_us, "", 0, "ScriptActed", facts))
 
-    def _threads_named(self, told: list[Happening], target: str) -> list[str]:
+    def _threads_named(self, target: str, threads: int) -> list[str]:
         """An instance's threads; a broker, a topic or a partition by its own name."""
         if target not in self._instances:
             return [target]
-        count = _threads_of(told, target) or self._app.config.num_stream_threads
+        count = threads or self._app.config.num_stream_threads
         return [self.name_of(target, number + 1) for number in range(count)]
 
     def asked_to_stop(self, told: list[Happening], at_us: int, instance: str) -> None:
@@ -122,11 +117,10 @@ class Teller:
         """All of it, in order of time, with the topics as they became."""
         self._topology = topics.topology
         events: list[TraceEvent] = []
-        tell = {kind: partial(how, self) for kind, how in _TOLD.items()}
         for happening in told:
-            how = tell.get(type(happening))
+            how = _TOLD.get(type(happening))
             if how is not None:
-                events += how(happening)
+                events += how(self, happening)
         horizon = self._scenario.horizon_us
         for key in list(self._restoring):
             events.append(self._restoration(key, horizon - 1, 0, "given-up"))
@@ -156,7 +150,7 @@ class Teller:
                 topics.first[name], rates, (), sizes.get(name, 1000), growth
             )
         specs = _specs(scenario, self._group)
-        up = {h.instance for h in told if isinstance(h, InstanceChanged)}
+        up = {h.instance for h in told if type(h) is InstanceChanged}
         for name, spec in specs.items():
             if name in up or spec.starts_at is not None:
                 for number in range(1, self._threads + 1):

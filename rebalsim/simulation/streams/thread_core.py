@@ -152,6 +152,8 @@ class ThreadCore:
         self._port.tell(Heard(first_us, self.instance.name, self.number, "CommitsMade", facts))
 
     def _pause(self, until_us: int) -> Steps:
+        if self._port.passes(until_us, self._bell):
+            return
         self._sleeps = True
         self._bell.set(until_us)
         yield self._bell
@@ -197,9 +199,12 @@ class ThreadCore:
         if self.state == REVOKED or not self.member.is_ready:
             return NEVER
         rate, now, rate_of = 0.0, self._port.now, self.instance.progresses.rate
+        running = Phase.RUNNING
         for task in self.tasks.values():
-            if task.active and task.phase is Phase.RUNNING:
-                rate = max(rate, rate_of(task.task, now))
+            if task.phase is running and task.active:
+                its_rate = rate_of(task.task, now)
+                if its_rate > rate:
+                    rate = its_rate
         return NEVER if rate <= 0 else max(self.timing.turn_us, int(SECOND / rate))
 
     def _records_late(self) -> int:

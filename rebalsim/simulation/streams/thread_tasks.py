@@ -7,7 +7,7 @@ from __future__ import annotations
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.simulation.streams.application import SECOND
 from rebalsim.simulation.streams.port import Steps
-from rebalsim.simulation.streams.tasks import Phase, Task
+from rebalsim.simulation.streams.tasks import UNREADY, Phase, Task
 from rebalsim.simulation.streams.thread_commits import ThreadCommits
 
 CHECKPOINT_EVERY = 10_000  # offsets, under at-least-once
@@ -128,20 +128,16 @@ class ThreadTasks(ThreadCommits):
         return self.settings.max_task_idle_us if is_silent and len(inputs) > 1 else 0
 
     def _opens(self) -> bool:
-        return any(task.active and task.phase is Phase.CREATED for task in self.tasks.values())
+        created = Phase.CREATED
+        return any(task.phase is created and task.active for task in self.tasks.values())
 
     def _restores(self) -> bool:
-        return any(
-            task.active and task.phase in (Phase.CREATED, Phase.RESTORING)
-            for task in self.tasks.values()
-        )
+        phases = (Phase.CREATED, Phase.RESTORING)
+        return any(task.active and task.phase in phases for task in self.tasks.values())
 
     def _may_run(self) -> bool:
-        return self.member.is_ready and not any(
-            task.active
-            and task.phase in (Phase.CREATED, Phase.RESTORING, Phase.RESTORED, Phase.CORRUPTED)
-            for task in self.tasks.values()
-        )
+        ready = self.member.is_ready
+        return ready and not any(t.active and t.phase in UNREADY for t in self.tasks.values())
 
     def _sync_readiness(self) -> None:
         """A group that is not ready has its members poll and process nothing."""
