@@ -242,6 +242,23 @@ def _check_sharing(asked: Asked, parts: Sequence[StreamsPart], blocks: Sequence[
         read.update(part.sources)
 
 
+def _check_circles(asked: Asked, parts: Sequence[StreamsPart], blocks: Sequence[Written]) -> None:
+    """Each record that is read is written on once: in a circle it would be for ever."""
+    for part, block in zip(parts, blocks):
+        behind = dict.fromkeys(part.writes_to)
+        for _ in parts:
+            further = [p.writes_to for p in parts if not behind.keys().isdisjoint(p.sources)]
+            behind.update(dict.fromkeys(name for names in further for name in names))
+        back = next((name for name in behind if name in part.sources), None)
+        if back is not None:
+            asked.out.add(
+                block.at["writes_to"],
+                f"What is read from {shorten(back)} comes back to it, and every record would be "
+                "written again for ever — take it out of sources or out of writes_to",
+            )
+            return
+
+
 def _check(
     asked: Asked,
     group: Written,
@@ -255,6 +272,7 @@ def _check(
     for part, block in zip(parts, blocks):
         _check_sources(asked, part, block, counts)
     _check_sharing(asked, parts, blocks)
+    _check_circles(asked, parts, blocks)
     names = [store.name for part in parts for store in part.stores]
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:

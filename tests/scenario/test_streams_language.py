@@ -170,6 +170,27 @@ horizon: 5m
     assert refused.value.problems[0].line == 5
 
 
+@pytest.mark.parametrize(
+    "topology",
+    [
+        "[{sources: [orders, again], writes_to: [again]}]",
+        "[{sources: [orders, b], writes_to: [a]}, {source: a, writes_to: [b]}]",
+    ],
+)
+def test_a_topology_that_writes_to_itself_is_refused(topology: str) -> None:
+    text = f"""
+topics: {{orders: {{partitions: 6, rate: 600/s}}}}
+group:
+  members: 3
+  streams: {{topology: {topology}}}
+horizon: 5m
+"""
+    with pytest.raises(ProblemsError) as refused:
+        story_of(text.encode(), "story.yaml").check()
+    assert "written again for ever" in str(refused.value)
+    assert refused.value.problems[0].line == 5
+
+
 def cluster_story(brokers: str, own: str = "") -> str:
     return f"""
 topics: {{orders: {{partitions: 6, rate: 600/s}}}}

@@ -141,6 +141,7 @@ class Application:
 
     replica_racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
     internal_topics_exist: bool = True  # the application ran before
+    exactly_once: bool = False
     flows: dict[str, Steps] = field(default_factory=dict)  # of topics whose rate changes
     born: dict[tuple[str, int], int] = field(default_factory=dict)  # later partitions, and when
 

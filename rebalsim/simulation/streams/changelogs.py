@@ -4,8 +4,9 @@ each task's changelog has become. Fluid between the moments at which somebody st
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import ceil
 
 from rebalsim.assignors.streams.tasks import TaskId, Topology
 from rebalsim.simulation.engine import NEVER
@@ -31,6 +32,7 @@ class Progress:
     runner: str = ""  # who runs it; a fenced thread that wakes up changes nothing
     committed: float = 0.0
     written: float = 0.0  # records added to the changelog, those written twice as well
+    sent: float = 0.0  # records handed on to whoever reads after it
 
 
 class Progresses:
@@ -46,6 +48,7 @@ class Progresses:
         """`marked` is told a task's lag wherever that turns."""
         self._begins_us = begins_us
         self._marked = marked
+        self.turned: Callable[[TaskId], None] | None = None  # told who handles records otherwise
         self._application = application
         self._tasks: dict[TaskId, Progress] = {}
         self.follow(topology)
@@ -59,6 +62,7 @@ class Progresses:
             if task in self._tasks:
                 flows = [application.flow_in(p) for p in inputs]
                 self._tasks[task].arrivals = arrivals_of(flows)
+                self._turn(task)
                 continue
             part = application.parts[task.subtopology]
             stores = list(part.stores.values())
@@ -68,6 +72,17 @@ class Progresses:
                 sum(store.records for store in stores),
                 part.record_us,
             )
+
+    def flow(self, topology: Topology, tasks: Iterable[TaskId]) -> None:
+        """Records come to these tasks otherwise from now on, to many of them alike."""
+        same: dict[tuple[int, ...], Arrivals] = {}
+        for task in tasks:
+            flows = [self._application.flow_in(p) for p in topology.inputs[task]]
+            alike = tuple(id(flow) for flow in flows)
+            if alike not in same:
+                same[alike] = arrivals_of(flows)
+            self._tasks[task].arrivals = same[alike]
+            self._turn(task)
 
     def of(self, task: TaskId) -> Progress:
         return self._tasks[task]
@@ -96,6 +111,51 @@ class Progresses:
         """Records that came and are not handled."""
         return max(0.0, self.produced(task, at_us) - self.handled(task, at_us))
 
+    # ------------------------------------------------------------------------- what a task hands on
+
+    def _turn(self, task: TaskId) -> None:
+        if self.turned is not None:
+            self.turned(task)
+
+    def sent(self, task: TaskId, at_us: int) -> float:
+        """Records that it handed on until then."""
+        progress = self._tasks[task]
+        if not progress.runner:
+            return progress.sent
+        return progress.sent + self._beyond(progress, self.handled(task, at_us))
+
+    def pace(self, task: TaskId, at_us: int) -> float:
+        """Records a second that it hands on from then on."""
+        progress = self._tasks[task]
+        if not progress.runner or self._goes_over_again(task, at_us):
+            return 0.0
+        return self.rate(task, at_us) if progress.speed is None else progress.speed * 1e6
+
+    def paces_until(self, task: TaskId, at_us: int) -> int:
+        """How long it does so by itself: until its records come otherwise, or until it is through
+        with what it goes over again.
+        """
+        progress = self._tasks[task]
+        if not progress.runner:
+            return NEVER
+        if progress.speed and self._goes_over_again(task, at_us):
+            return at_us + ceil((progress.reached - self.handled(task, at_us)) / progress.speed)
+        return self.changes_after(task, at_us) if progress.speed is None else NEVER
+
+    def _goes_over_again(self, task: TaskId, at_us: int) -> bool:
+        """What was handled before an aborted transaction was seen by nobody, and is counted once."""
+        once, progress = self._application.exactly_once, self._tasks[task]
+        return once and self.handled(task, at_us) < progress.reached
+
+    def _beyond(self, progress: Progress, handled: float) -> float:
+        """How many of the records up to there it had not handed on."""
+        since = progress.handled
+        if self._application.exactly_once:
+            since = max(since, progress.reached)
+        return max(0.0, handled - since)
+
+    # ---------------------------------------------------------------------------------------- lag
+
     def mark(self, task: TaskId, at_us: int) -> None:
         if self._marked is not None:
             self._marked(task, at_us, self.lag(task, at_us))
@@ -119,9 +179,11 @@ class Progresses:
             progress, self.produced(task, at_us) if speed is None else self.handled(task, at_us)
         )
         progress.speed, progress.planned_us = speed, at_us
+        self._turn(task)
         return was != speed
 
     def _settle(self, progress: Progress, handled: float) -> None:
+        progress.sent += self._beyond(progress, handled)
         progress.written += (handled - progress.handled) * progress.writes
         progress.handled = handled
         progress.reached = max(progress.reached, handled)
@@ -145,6 +207,7 @@ class Progresses:
             progress.handled = progress.committed
         progress.runner, progress.speed = runner, 0.0
         progress.since_us = progress.planned_us = at_us
+        self._turn(task)
 
     def stop(self, task: TaskId, runner: str, at_us: int, *, commits: bool) -> None:
         """The task stands still there, cleanly or not."""
@@ -153,6 +216,7 @@ class Progresses:
             return
         self._settle(progress, self.handled(task, at_us))
         progress.runner = ""
+        self._turn(task)
         self.mark(task, at_us)
         if commits:
             progress.committed = progress.handled

@@ -22,7 +22,7 @@ from rebalsim.simulation.streams.application import (
     ThreadSettings,
     Timing,
 )
-from rebalsim.simulation.streams.arrivals import Steps, arrivals_of, stepped
+from rebalsim.simulation.streams.arrivals import Steps, stepped
 
 RECORD_US = 2.0  # what a restored record costs beside its bytes
 
@@ -39,11 +39,6 @@ def application_of(scenario: Scenario, group: Group) -> Application:
     topics = {t.name: t.partitions if t.exists_from_start else 0 for t in scenario.topics}
     topics.update(app.repartition_topics)
     rates = {t.name: rate_of(t.rate) / max(1, t.partitions) for t in scenario.topics}
-    for name, count in app.repartition_topics:
-        writers = [part for part in app.parts if name in part.writes_to]
-        total = sum(rates.get(s, 0.0) * topics.get(s, 0) for w in writers for s in w.sources)
-        rates[name] = total / max(1, count)
-    flows = _flows(scenario, app, topics)
     broker, config = scenario.cluster.config, app.config
     link_us = max(1, int(mean_of(scenario.cluster.network.latency)))
     return Application(
@@ -73,24 +68,18 @@ def application_of(scenario: Scenario, group: Group) -> Application:
             broker.group_streams_max_size,
         ),
         replace(Timing(), link_us=link_us),
-        flows=flows,
+        flows=_flows(scenario),
+        exactly_once=config.is_exactly_once,
     )
 
 
-def _flows(scenario: Scenario, app: StreamsApp, topics: dict[str, int]) -> dict[str, Steps]:
-    """Of the topics whose rate changes, and of those that are written from them."""
-    flows = {
+def _flows(scenario: Scenario) -> dict[str, Steps]:
+    """Of the topics whose rate changes."""
+    return {
         t.name: stepped([(r.at_us, r.per_second, r.is_ramp) for r in t.rate], 1 / t.partitions)
         for t in scenario.topics
         if len(t.rate) > 1
     }
-    for name, count in app.repartition_topics:
-        sources = [s for part in app.parts if name in part.writes_to for s in part.sources]
-        if any(source in flows for source in sources):
-            of_all = arrivals_of([flows[s] for s in sources if s in flows])
-            share = topics[sources[0]] / max(1, count)
-            flows[name] = tuple((at_us, rate * share) for at_us, rate in of_all.steps)
-    return flows
 
 
 def _assignor(app: StreamsApp) -> str:

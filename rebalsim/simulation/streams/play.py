@@ -26,6 +26,7 @@ from rebalsim.simulation.streams.instance import Instance
 from rebalsim.simulation.streams.known_loop import Recorded
 from rebalsim.simulation.streams.poisons import Poison, Poisons
 from rebalsim.simulation.streams.port import EnginePort
+from rebalsim.simulation.streams.repartitions import Repartitions
 from rebalsim.simulation.streams.stream_thread import StreamThread
 from rebalsim.simulation.streams.streams_member import StreamsMember
 from rebalsim.simulation.streams.topics import Seen, Topics
@@ -102,6 +103,7 @@ class StreamsWorld:
         self.topics = Topics(application)
         self.topology = self.topics.topology
         self._progresses = Progresses(application, self.topology, marked=self._lag_turned)
+        Repartitions(self.port, application, self._progresses, self._flowed)
         self._instances: dict[str, Instance] = {}
         self._unstable: dict[TaskId, int] = {}
         self._members = {client: list(ids) for client, ids in known.members.items()}
@@ -218,6 +220,23 @@ class StreamsWorld:
             for thread in instance.threads:
                 thread.processing.plan()
         self._progresses.mark_all(self.port.now)
+
+    def _flowed(self, topics: list[str]) -> None:
+        """Records of the application's own come otherwise from now on."""
+        inputs = self.topology.inputs
+        reading = {t: None for t, of in inputs.items() if any(p.topic in topics for p in of)}
+        threads = [
+            thread
+            for instance in self._instances.values()
+            for thread in (instance.threads if instance.is_up else ())
+            if not reading.keys().isdisjoint(thread.tasks)
+        ]
+        for thread in threads:
+            if thread.member.rests:
+                thread.commit_made_up()
+        self._progresses.flow(self.topology, reading)
+        for thread in threads:
+            thread.processing.plan(records_turn=True)
 
     def _commit_made_up(self) -> None:
         """What members that rest have committed until now."""

@@ -45,8 +45,10 @@ class Processing:
         if self._tasks.pop(task, self) is None:
             self.plan()
 
-    def plan(self, _: object = None) -> None:
-        """Something changed: everybody's speed from now on."""
+    def plan(self, *, records_turn: bool = False) -> None:
+        """Something changed: everybody's speed from now on. `records_turn`: records may come otherwise,
+        so that the lag of whoever is behind turns even where its speed stays.
+        """
         self._plans += 1
         now, book = self._port.now, self._progresses
         costs = {task: book.of(task).record_us for task in self._tasks}
@@ -55,7 +57,8 @@ class Processing:
         behind = {task: None for task, lag in lags.items() if lag > NOTHING_LEFT}
         speed = _speed(costs, rates, behind, 1.0 - self._other())
         for task in self._tasks:
-            if book.go_on(task, now, speed if task in behind else None):
+            turns = book.go_on(task, now, speed if task in behind else None)
+            if turns or (records_turn and task in behind):
                 book.mark(task, now)
         self._keep_time(costs, behind)
         gains = [lags[task] / (speed - rates[task]) for task in behind if speed > rates[task]]
@@ -66,7 +69,7 @@ class Processing:
 
     def _rung(self, plan: int) -> None:
         if plan == self._plans:
-            self.plan()
+            self.plan(records_turn=True)
 
     def _keep_time(self, costs: Mapping[TaskId, float], behind: Mapping[TaskId, None]) -> None:
         if not behind:

@@ -122,9 +122,14 @@ class ThreadTasks(ThreadCommits):
         return min(self._records_after(now) - now, FETCH_WAIT_MOST_US) + once
 
     def _idle(self, task: TaskId) -> int:
-        """A task one of whose inputs has nothing waits for it before it handles the others."""
+        """A task one of whose inputs has nothing waits for it before it handles the others. What the
+        application writes for itself is not taken for nothing.
+        """
         inputs, flow_in = self.instance.topology.inputs[task], self.instance.application.flow_in
-        is_silent = any(not any(rate for _, rate in flow_in(p)) for p in inputs)
+        own = self.instance.application.parts[task.subtopology].repartition_sources
+        is_silent = any(
+            not any(rate for _, rate in flow_in(p)) for p in inputs if p.topic not in own
+        )
         return self.settings.max_task_idle_us if is_silent and len(inputs) > 1 else 0
 
     def _opens(self) -> bool:

@@ -49,7 +49,6 @@ class Topics:
         """So many records a second from now on, over all its partitions."""
         count = self._application.topics.get(topic, 0)
         self._flow(topic, now_us, per_second / count if count else 0.0)
-        self._write_on(topic, now_us)
 
     def set_partitions(self, topic: str, count: int, per_second: float, now_us: int) -> None:
         """So many partitions from now on (0: it is gone), and its records spread over them."""
@@ -59,7 +58,6 @@ class Topics:
             self._application.born[topic, number] = now_us
         self.growth.setdefault(topic, []).append((now_us, count))
         self._flow(topic, now_us, per_second / count if count else 0.0)
-        self._write_on(topic, now_us)
         self._seen.append(self._look(now_us))
 
     def whole(self, topic: str) -> list[tuple[int, float]]:
@@ -74,21 +72,6 @@ class Topics:
     def _flow(self, topic: str, now_us: int, rate: float) -> None:
         steps = [step for step in self._application.flow_of(topic) if step[0] < now_us]
         self._application.flows[topic] = (*steps, (now_us, rate))
-
-    def _write_on(self, topic: str, now_us: int) -> None:
-        """What is written from it changes as well."""
-        topics = self._application.topics
-        for part in self._application.parts:
-            sources = (*part.sources, *part.repartition_sources)
-            if topic in sources:
-                total = sum(self._rate(s, now_us) * topics.get(s, 0) for s in sources)
-                for sink in part.repartition_sinks:
-                    self._flow(sink, now_us, total / max(1, topics.get(sink, 1)))
-                    self._write_on(sink, now_us)
-
-    def _rate(self, topic: str, now_us: int) -> float:
-        steps = self._application.flow_of(topic)
-        return next((rate for at, rate in reversed(steps) if at <= now_us), 0.0)
 
     def _look(self, now_us: int) -> Seen:
         application, topics = self._application, self._application.topics
