@@ -75,12 +75,12 @@ class Progresses:
 
     def flow(self, topology: Topology, tasks: Iterable[TaskId]) -> None:
         """Records come to these tasks otherwise from now on, to many of them alike."""
-        same: dict[tuple[int, ...], Arrivals] = {}
+        application, same = self._application, dict[tuple[tuple[str, int], ...], Arrivals]()
         for task in tasks:
-            flows = [self._application.flow_in(p) for p in topology.inputs[task]]
-            alike = tuple(id(flow) for flow in flows)
+            inputs = topology.inputs[task]
+            alike = tuple([(p.topic, application.born.get(p, 0)) for p in inputs])
             if alike not in same:
-                same[alike] = arrivals_of(flows)
+                same[alike] = arrivals_of([application.flow_in(p) for p in inputs])
             self._tasks[task].arrivals = same[alike]
             self._turn(task)
 
