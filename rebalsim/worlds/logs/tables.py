@@ -15,8 +15,9 @@ from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.observation import GroupStory, told_by
 from rebalsim.worlds.logs.packed_facts import packed, unpacked
+from rebalsim.worlds.logs.shelf import Shelf
 from rebalsim.worlds.logs.sources import host_of, part_of
-from rebalsim.worlds.logs.streams import Census, Reader, Stream
+from rebalsim.worlds.logs.streams import Census, Reader, Stream, without_collecting
 from rebalsim.worlds.logs.whose import Whose
 
 _SECONDS_A_DAY = 86_400
@@ -79,22 +80,40 @@ FACT_COLUMNS = ("grp", "host", "part", "file", "source", "place", "clock", "dial
 def facts_in_file(name: str, chunks: Iterable[list[str]]) -> Iterator[tuple[Any, ...]]:
     """One file's facts as rows, each with the group that it is of."""
     streams: dict[str, Stream] = {}
-    Reader(name, host_of(name), streams, Census()).read_all(chunks)
-    for stream in streams.values():
-        yield from rows_of(stream, Whose.facts_of(stream))
+    reader = Reader(name, host_of(name), streams, Census())
+    with Shelf() as shelf:
+        with without_collecting():
+            for chunk in chunks:
+                reader.go_on(chunk)
+                shelf.put_away(streams.values())
+            reader.end()
+        whose = {stream.source: shelf.whole(stream) for stream in streams.values()}
+        heads = {
+            stream.source: (*_head(stream), json.dumps(clock_of(stream)))
+            for stream in streams.values()
+        }
+        for source, (place, speaker, groups, told) in shelf.taken_back():
+            *head, clock = heads[source]
+            for group in groups:
+                yield (group, *head, place, clock, speaker, told)
+        for stream in streams.values():
+            yield from rows_of(stream, whose[stream.source])
 
 
 def rows_of(stream: Stream, whose: Whose) -> Iterator[tuple[Any, ...]]:
     """The facts that are at hand of a stream, as rows."""
     clock = json.dumps(clock_of(stream))
-    part = -part_of(stream.file)
+    head = _head(stream)
     for speaker, fact in stream.told:
         groups = whose.groups_of(speaker, fact)
         if groups:
             told = packed(fact)
         for group in groups:
-            head = (group, stream.host, part, stream.file, stream.source)
-            yield (*head, fact.place, clock, speaker.name, told)
+            yield (group, *head, fact.place, clock, speaker.name, told)
+
+
+def _head(stream: Stream) -> tuple[str, int, str, str]:
+    return stream.host, -part_of(stream.file), stream.file, stream.source
 
 
 def clock_of(stream: Stream) -> list[int | bool]:

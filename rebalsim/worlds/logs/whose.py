@@ -17,6 +17,7 @@ from rebalsim.worlds.logs.voices import OF_JAVA
 MOST_GROUPS = 50  # of a process; beyond it what names no group is nobody's
 Question = tuple[str, str]  # what is asked for, and its name
 _EVERY, _BLOCK, _CLIENT, _THREAD = "every", "block", "client", "thread"
+_GROUP, _NOBODY = "group", ("", "")
 _OF_ALL = (FactKind.SPOKE, FactKind.SETTING, FactKind.SETTINGS)
 
 
@@ -75,23 +76,30 @@ class Whose:
         if f.client:
             return _CLIENT, f.client
         if f.what == FactKind.VERSION and speaker.name in OF_JAVA:
-            return "", ""  # which no consumer can take for its own
+            return _NOBODY  # which no consumer can take for its own
         if f.what not in _OF_ALL and _is_by_thread(speaker, f):
             return _THREAD, f.thread
         return _EVERY, ""
 
+    def question_of(self, f: Fact) -> Question:
+        """What a fact that was taken asks; of one that names its group that is the answer, too."""
+        return (_GROUP, f.group) if f.group else self._of_place.get(f.place, _NOBODY)
+
+    def forget_places(self) -> None:
+        """No fact that was taken so far is asked for by its place any more."""
+        self._of_place.clear()
+
     def groups_of(self, speaker: Dialect, f: Fact) -> Sequence[str]:
         """The groups that a fact is of."""
-        if f.group:
-            return (f.group,)
-        question = self._of_place.get(f.place)
-        return self.answer(question) if question is not None else ()
+        return self.answer(self.question_of(f))
 
     def answer(self, question: Question) -> Sequence[str]:
         """The groups that all facts are of that ask this."""
         what, name = question
         if not what:
             return ()
+        if what == _GROUP:
+            return (name,)
         if what == _BLOCK and (mine := self.blocks.get(int(name), "")):
             return (mine,)
         if what == _CLIENT and (mine := self.clients.get(name, "")):
