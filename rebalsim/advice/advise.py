@@ -95,7 +95,7 @@ class Advisor:
         """
         found: dict[str, tuple[Remedy, ...]] = {}
         poor: list[tuple[Played, Asked]] = []
-        first_asked: dict[str, tuple[Played, list[Asked]]] = {}
+        of_variants: dict[str, tuple[Played, list[Asked]]] = {}
         left = self.events
         for place, (variant, played) in enumerate(self._played.items()):
             purse = Purse(left // (len(self._played) - place), self._pays)
@@ -104,13 +104,13 @@ class Advisor:
             asked = [] if is_of_budgets else _pauses(self.story, variant, first)
             asked += _of_budgets(played, first, budgets)
             if asked and budgets:
-                first_asked[variant] = played, _first_of_each(asked)
+                of_variants[variant] = played, asked
             found[variant] = self._within(played, asked, purse, most)
             left += max(0, purse.left)
             if asked and not found[variant] and not _leaves_enough(played, purse):
                 poor.append((played, asked[0]))
-        if not is_of_budgets and 1 < len(first_asked) == len(self._played):
-            found |= self._cured(first_asked, found, Purse(left + 2 * self.events, self._pays))
+        if not is_of_budgets and 1 < len(of_variants) == len(self._played):
+            found |= self._cured(of_variants, found, Purse(left + 2 * self.events, self._pays))
         poor = [one for one in poor if not found[one[0].variant]]
         return found | self._as_for_others(poor, found, Purse(left + self.events, self._pays))
 
@@ -120,13 +120,23 @@ class Advisor:
         found: Mapping[str, tuple[Remedy, ...]],
         purse: Purse,
     ) -> dict[str, tuple[Remedy, ...]]:
-        """Variant → its remedies, with the smallest change of all that keeps the budgets."""
+        """Variant → its remedies, with the smallest change of all that keeps the budgets; the others
+        over as many seeds as that one, as far as they can be paid for.
+        """
         kept = [r.cost for remedies in found.values() for r in remedies if r.keeps_budgets]
         if not kept:
             return {}
         self._most = max(self._most, self.paid + purse.left)
-        cures = smallest_of_all(asked, round(min(kept), 3), _judged, purse, Purse(self.events))
-        return {cure.variant: _with(found[cure.variant], cure) for cure in cures}
+        first = {name: (played, _first_of_each(ones)) for name, (played, ones) in asked.items()}
+        cures = smallest_of_all(first, round(min(kept), 3), _judged, purse, Purse(self.events))
+        return {
+            cure.variant: tuple(
+                as_sure
+                for remedy in _with(found[cure.variant], cure)
+                if (as_sure := _as_sure(remedy, cure, *asked[cure.variant], purse)) is not None
+            )
+            for cure in cures
+        }
 
     def _as_for_others(
         self,
@@ -229,6 +239,29 @@ def _first_of_each(asked: Sequence[Asked]) -> list[Asked]:
         if one[1].metric:
             found.setdefault(one[1].metric, one)
     return list(found.values())
+
+
+def _as_sure(
+    remedy: Remedy, cure: Remedy, played: Played, asked: Sequence[Asked], purse: Purse
+) -> Remedy | None:
+    """A remedy over the seeds of the one that leads; None where it does not help over all of them.
+    As it was, where these cannot be paid for.
+    """
+    other = changed(played, remedy.patch)
+    one = next((each for each in asked if each[1] == remedy.of), None)
+    is_as_sure = len(remedy.seeds) >= len(cure.seeds)
+    if is_as_sure or other is None or one is None or other.price_of(cure.seeds) > purse.left:
+        return remedy
+    try:
+        for seed in cure.seeds:
+            played.play(seed, purse)
+            other.play(seed, purse)
+    except OutOfEvents:
+        return remedy
+    outcome = _judged(one, played, other, cure.seeds)
+    if outcome is None:
+        return None
+    return _remedy(other.variant, remedy.patch, outcome, cure.seeds, remedy.of)
 
 
 def _judged(asked: Asked, played: Played, other: Played, seeds: Sequence[int]) -> Outcome | None:

@@ -88,6 +88,16 @@ def test_what_leads_was_held_in_every_variant_over_the_same_seeds() -> None:
 
 
 @pytest.mark.slow
+def test_what_else_helps_is_held_over_as_many_seeds_as_what_leads() -> None:
+    """Two arrows of one pause begin with the same figure."""
+    for variant, remedies in _advised().items():
+        assert len(remedies) > 1 and {r.seeds for r in remedies} == {tuple(range(1, 21))}
+        of_pause = [r for r in remedies if r.of == remedies[0].of]
+        assert len({r.before["longest_pause"] for r in of_pause}) == 1
+        hold(_story(), variant, remedies[-1])
+
+
+@pytest.mark.slow
 def test_what_leads_is_what_it_claims() -> None:
     cure = _cures()[0]
     hold(_story(), cure.variant, cure)
