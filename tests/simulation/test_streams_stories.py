@@ -147,7 +147,14 @@ def test_what_is_no_streams_application_has_none_of_its_measures() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["streams-scale-out", "streams-rolling-deploy", "streams-two-bounces"]
+    "name",
+    [
+        "streams-scale-out",
+        "streams-rolling-deploy",
+        "streams-two-bounces",
+        "streams-stuck-instance",
+        "streams-new-protocol",
+    ],
 )
 def test_beats_that_change_nothing_are_left_out_and_nothing_changes(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +169,21 @@ def test_beats_that_change_nothing_are_left_out_and_nothing_changes(
         events = play(scenario).events
         assert commits(events) == commits(plain)
         assert told(events) == told(plain)
+
+
+def test_sessions_of_two_threads_end_in_the_same_order_whoever_rested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    streams = "topology: [{source: orders, store: 2GB}], config: {num.stream.threads: 2}"
+    cut, roll = "cut: {members: app-0, for: 60s}", "rolling_bounce: {members: all, down: 20s}"
+    scenario = application(
+        streams, f"script: [{{at: 2m, {cut}}}, {{at: 6m, {roll}}}]\nhorizon: 14m"
+    )
+    for seed in range(2):
+        with monkeypatch.context() as patched:
+            patched.setattr(Host, "rest", lambda *_: False)
+            plain = play(scenario, seed=seed).events
+        assert told(play(scenario, seed=seed).events) == told(plain)
 
 
 def told(events: Sequence[Any]) -> list[str]:

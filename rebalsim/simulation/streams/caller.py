@@ -41,9 +41,13 @@ class Caller:
         request: Any,
         answer: Callable[[Any], None],
         patience_us: int = REQUEST_TIMEOUT_US,
+        left_us: int | None = None,
     ) -> None:
-        """Send it; what is lost on the way is given up after a while, and the coordinator with it."""
-        link, sent_us = self._thread.instance.link, self._port.now
+        """Send it; what is lost on the way is given up after a while, and the coordinator with it. One
+        that left before now is under way, whatever has become of the link since.
+        """
+        link, now = self._thread.instance.link, self._port.now
+        sent_us = now if left_us is None else left_us
         self._sent += 1
 
         def came(response: Any) -> None:
@@ -56,7 +60,9 @@ class Caller:
             else:
                 answer(response)
 
-        if link.is_cut:
+        if left_us is not None:
+            self._host.ask(request, came, self.coordinator, left_us - now)
+        elif link.is_cut:
             self._lose(sent_us + patience_us)
         else:
             self._host.ask(request, came, self.coordinator, link.extra_us())

@@ -358,14 +358,18 @@ class ClassicMember:
             self._reset("consumer poll timeout has expired.")
             self._wants_join, self._why = True, "poll timeout"
             return
+        self._send_beat()
+        self._plan_beat(now + self._every_us)
+
+    def _send_beat(self, left_us: int | None = None) -> None:
         generation = self.generation
         request = HeartbeatRequest(self.member_id, self._instance_id, generation)
         self._caller.ask(
             request,
             lambda answer: self._unless_frozen(self._answered, generation, answer),
             min(REQUEST_TIMEOUT_US, self._settings.session_us),
+            left_us,
         )
-        self._plan_beat(now + self._every_us)
 
     def _answered(self, generation: int, answer: HeartbeatResponse) -> None:
         if generation != self.generation or not self._beats:
@@ -388,7 +392,7 @@ class ClassicMember:
             return
         if not self._beats or self._caller.coordinator is None or self._caller.is_cut_off:
             return
-        if self._host.rest(self.member_id, self.rouse):
+        if self._host.rest(self.member_id, self._thread.beat_rank, self.rouse):
             self._rest = Beats(self._beat_due, self._every_us)
             self._beat_due = NEVER
 
@@ -397,7 +401,10 @@ class ClassicMember:
         if self._rest is not None:
             beats, self._rest = self._rest, None
             committed_us = self._thread.make_up_commits()
-            self._plan_beat(self._host.heard(self.member_id, beats, committed_us))
+            made_up = self._host.heard(self.member_id, beats, committed_us)
+            if made_up.under_way_us is not None:
+                self._send_beat(made_up.under_way_us)
+            self._plan_beat(made_up.next_us)
 
     @property
     def rests(self) -> bool:

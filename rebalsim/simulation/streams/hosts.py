@@ -17,10 +17,11 @@ from rebalsim.protocol.states import ClassicState
 from rebalsim.protocol.streams.group import GroupState, StreamsGroup, StreamsGroupSettings
 from rebalsim.protocol.streams.topology import SentSubtopology, StreamsTopology
 from rebalsim.protocol.streams_messages import JOINS, StreamsGroupHeartbeatResponse
+from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.happenings import Heard
 from rebalsim.simulation.streams.port import NEVER, Port
-from rebalsim.simulation.streams.resting import Beats, RestRoom, Rouse
+from rebalsim.simulation.streams.resting import Beats, Guest, MadeUp, RestRoom, Rouse
 
 Answer = Callable[[Any], None]
 WITHOUT_COORDINATOR = (
@@ -54,6 +55,7 @@ class Host:
         self._timers: dict[str, int] = {}
         self._rings: dict[str, int] = {}  # of each timer the ring that stands in the queue
         self._room = RestRoom()
+        self._sent_by = SCRIPT  # the rank of what sent the request at hand
         self.noted: list[Callable[[Note], None]] = []
 
     def ask(
@@ -65,10 +67,15 @@ class Host:
         self._number += 1
         self._asked[self._number] = answer
         arrives_us = self._port.now + self._timing.link_us + self.slowness() + extra_us
-        self._port.call(arrives_us, self._arrived, (self._number, request, broker))
+        sent = (self._number, request, broker, self._port.rank)
+        self._port.call(arrives_us, self._arrived, sent)
 
-    def _arrived(self, sent: tuple[int, Any, int | None]) -> None:
-        number, request, broker = sent
+    def _arrived(self, sent: tuple[int, Any, int | None, int]) -> None:
+        number, request, broker, self._sent_by = sent
+        self._take(number, request, broker)
+        self._sent_by = SCRIPT
+
+    def _take(self, number: int, request: Any, broker: int | None) -> None:
         is_theirs = broker is None or broker == self.broker
         if not self.is_up or not is_theirs:
             self._apply([Reply(number, self.turned_away(request, is_loading=is_theirs))])
@@ -177,24 +184,27 @@ class Host:
         """No beat of a member changes anything."""
         raise NotImplementedError
 
-    def rest(self, member_id: str, rouse: Rouse) -> bool:
-        """Whether the member may leave its beats out until it is roused."""
+    def rest(self, member_id: str, rank: int, rouse: Rouse) -> bool:
+        """Whether the member may leave its beats out until it is roused; `rank` orders beats of one
+        instant.
+        """
         if not self.is_settled or not self.is_up:
             return False
         timer = self.session_timer(member_id)
         due_us = self._timers.pop(timer, 0)
-        self._room.enter(member_id, timer, due_us, rouse)
+        self._room.enter(member_id, Guest(rank, timer, due_us, rouse))
         return True
 
-    def heard(self, member_id: str, beats: Beats, also_us: int = 0) -> int:
-        """It rests no more: its session runs from the last beat that was left out, or from another
-        sign of life (`also_us`). When its next beat is due.
+    def heard(self, member_id: str, beats: Beats, also_us: int = 0) -> MadeUp:
+        """It rests no more: its session runs from the last beat that was left out and has arrived, or
+        from another sign of life (`also_us`).
         """
-        last_us, next_us = beats.made_up(self._port.now, self._timing.link_us)
-        heard_us = max(last_us, also_us) + self._timing.link_us
-        timer, was_due_us = self._room.leave(member_id)
-        self._set_timer(timer, max(was_due_us, self.renew(member_id, heard_us)))
-        return next_us
+        guest = self._room.leave(member_id)
+        goes_first = guest.rank < self._sent_by
+        made_up = beats.made_up(self._port.now, self._timing.link_us, goes_first=goes_first)
+        heard_us = max(made_up.last_us, also_us) + self._timing.link_us
+        self._set_timer(guest.timer, max(guest.due_us, self.renew(member_id, heard_us)))
+        return made_up
 
     def session_timer(self, member_id: str) -> str:
         raise NotImplementedError
@@ -214,8 +224,11 @@ class Host:
         if due_us > rings_us:
             self._set_timer(key, due_us)
             return
-        del self._timers[key]
-        self._apply(self.fired(key, self._port.now))
+        # by name, and not by whose ring was put into the queue first: that hangs on who rested
+        for each in sorted(key for key, due_us in self._timers.items() if due_us <= rings_us):
+            if self._timers.get(each, NEVER) <= rings_us:
+                del self._timers[each]
+                self._apply(self.fired(each, self._port.now))
 
     def _written(self, write: tuple[int, int]) -> None:
         number, moves = write

@@ -28,6 +28,7 @@ class Port(Protocol):
     """The world as a client sees it."""
 
     now: int
+    rank: int  # of what happens now, among what happens at one instant
 
     def call(
         self, at_us: int, then: Callable[[Any], None], value: Any = None, rank: int = SCRIPT

@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Rouse = Callable[[], None]
+
+
+class MadeUp(NamedTuple):
+    """When the last beat left that has arrived, when one that is under way did, and when the next one
+    leaves.
+    """
+
+    last_us: int
+    under_way_us: int | None
+    next_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,39 +30,49 @@ class Beats:
     first_us: int
     every_us: int
 
-    def made_up(self, now_us: int, latency_us: int) -> tuple[int, int]:
-        """When the last one left, and when the next one leaves; one that would still be under way
-        leaves now instead.
+    def made_up(self, now_us: int, latency_us: int, *, goes_first: bool = False) -> MadeUp:
+        """What became of them until now. `goes_first`: one that arrives now does so before whatever
+        else happens now.
         """
         left_out = max(0, (now_us - self.first_us) // self.every_us + 1)
         next_us = self.first_us + left_out * self.every_us
         last_us = next_us - self.every_us
-        if left_out and last_us + latency_us >= now_us:
-            return last_us - self.every_us, now_us
-        return last_us, next_us
+        if left_out and last_us + latency_us + (not goes_first) > now_us:
+            return MadeUp(last_us - self.every_us, last_us, next_us)
+        return MadeUp(last_us, None, next_us)
+
+
+class Guest(NamedTuple):
+    """One that rests: where its beats stand among those of one instant, its session timer, which stays
+    off meanwhile, and when that was due.
+    """
+
+    rank: int
+    timer: str
+    due_us: int
+    rouse: Rouse
 
 
 class RestRoom:
     """The members of one group that rest, and how to rouse each."""
 
     def __init__(self) -> None:
-        self._rouse: dict[str, tuple[str, int, Rouse]] = {}
+        self._guests: dict[str, Guest] = {}
         self._timers: set[str] = set()
 
-    def enter(self, member_id: str, timer: str, due_us: int, rouse: Rouse) -> None:
-        """`timer` is the member's session timer, which stays off meanwhile; when it was due."""
-        self._rouse[member_id] = (timer, due_us, rouse)
-        self._timers.add(timer)
+    def enter(self, member_id: str, guest: Guest) -> None:
+        self._guests[member_id] = guest
+        self._timers.add(guest.timer)
 
-    def leave(self, member_id: str) -> tuple[str, int]:
-        """The member's session timer, and when that was due as it came to rest."""
-        timer, due_us, _ = self._rouse.pop(member_id)
-        self._timers.discard(timer)
-        return timer, due_us
+    def leave(self, member_id: str) -> Guest:
+        guest = self._guests.pop(member_id)
+        self._timers.discard(guest.timer)
+        return guest
 
     def holds(self, timer: str) -> bool:
         return timer in self._timers
 
     def rouse_all(self) -> None:
-        for _, _, rouse in list(self._rouse.values()):
-            rouse()
+        """In the order of their beats: several may be under way."""
+        for guest in sorted(self._guests.values()):
+            guest.rouse()

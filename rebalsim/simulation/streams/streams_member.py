@@ -156,7 +156,7 @@ class StreamsMember:
 
     # ------------------------------------------------------------------------------------ heartbeats
 
-    def _beat(self) -> None:
+    def _beat(self, left_us: int | None = None) -> None:
         joins = self._joins
         owned: Roles | None = None
         if joins:
@@ -180,9 +180,11 @@ class StreamsMember:
         if joins:
             self._thread.heard("RejoinRequested", reason="joins")
             self._thread.told_rebalance("joins")
-        self._sent_us = self._port.now
+        self._sent_us = self._port.now if left_us is None else left_us
         self._plan_beat(self._sent_us + self._interval_us)
-        self._caller.ask(request, lambda answer: self._unless_frozen(attempt, answer))
+        self._caller.ask(
+            request, lambda answer: self._unless_frozen(attempt, answer), left_us=left_us
+        )
 
     def _unless_frozen(self, attempt: int, answer: StreamsGroupHeartbeatResponse) -> None:
         if self._frozen:
@@ -301,7 +303,7 @@ class StreamsMember:
             return
         if self._in_flight or self._said != self._reconciled or self._caller.is_cut_off:
             return
-        if self._host.rest(self.member_id, self.rouse):
+        if self._host.rest(self.member_id, self._thread.beat_rank, self.rouse):
             self._rest = Beats(self._beat_due, self._interval_us)
             self._beat_due = NEVER
 
@@ -310,7 +312,10 @@ class StreamsMember:
         if self._rest is not None:
             beats, self._rest = self._rest, None
             self._thread.make_up_commits()
-            self._plan_beat(self._host.heard(self.member_id, beats))
+            made_up = self._host.heard(self.member_id, beats)
+            self._plan_beat(made_up.next_us)
+            if made_up.under_way_us is not None:
+                self._beat(made_up.under_way_us)
 
     @property
     def rests(self) -> bool:
