@@ -7,6 +7,13 @@ client goes on from there as if it had played it all. Nothing depends on this ro
 everything is played.
 """
 
+from rebalsim.domain.scenario import Scenario
+from rebalsim.quiet.refreshes import nothing_new_comes
 from rebalsim.quiet.skipping import Quiet
 
-__all__ = ["Quiet"]
+
+def quiet_room_for(story: Scenario) -> Quiet:
+    return Quiet(leaves_out_refreshes=nothing_new_comes(story))
+
+
+__all__ = ["Quiet", "quiet_room_for"]

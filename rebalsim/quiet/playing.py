@@ -15,6 +15,7 @@ class Playing:
     """Quiet time of one client since it began."""
 
     __slots__ = ("client", "engine", "since_us", "wakes_us")
+    makes_up_for_refreshes = False  # of metadata: each ends it
 
     def __init__(self, client: Any) -> None:
         self.client = client

@@ -25,6 +25,7 @@ from rebalsim.quiet.timeline import (
     parked_of,
     timeline_of,
 )
+from rebalsim.simulation.engine import NEWS
 from rebalsim.simulation.standing import (
     ANSWERED,
     APP,
@@ -64,9 +65,11 @@ class Quiet:
         "_waited",
         "_watched",
         "compared",
+        "leaves_out_refreshes",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, *, leaves_out_refreshes: bool = False) -> None:
+        self.leaves_out_refreshes = leaves_out_refreshes  # of metadata
         self._foretold: list[Foretold] = []
         # clients, and up to when it was seen that …
         self._uneven: dict[int, int] = {}  # … their rounds differ
@@ -263,6 +266,7 @@ class Skip:
     __slots__ = ("_client", "_standing", "_timeline")
 
     wakes_in_time = False  # what reaches the coordinator meanwhile is made up for
+    makes_up_for_refreshes = True  # of metadata, when it is over
 
     def __init__(self, client: Any, standing: Standing, timeline: Timeline | None) -> None:
         self._client = client
@@ -273,7 +277,9 @@ class Skip:
         """It goes on from now as if it had played it all."""
         client = self._client
         client.skipped = None
-        client.catch_up(self.by((client.engine.now, client.engine.rank)))
+        moment = (client.engine.now, client.engine.rank)
+        self._make_up_for_refreshes(moment)
+        client.catch_up(self.by(moment))
 
     @property
     def beats(self) -> bool:
@@ -282,11 +288,14 @@ class Skip:
 
     def offset_of(self, share: Any) -> int:
         """How far a partition has been handed over by now, without an end to the quiet."""
-        timeline, engine = self._timeline, self._client.engine
-        flow = self._standing.flow
+        engine = self._client.engine
+        return self._first_left(share, self._handed_by((engine.now, engine.rank)))
+
+    def _first_left(self, share: Any, handed: Handed) -> int:
+        """The first of its records that is not handed over."""
+        timeline, flow = self._timeline, self._standing.flow
         if timeline is None or not (share.flow is flow or share.flow.is_like(flow)):
             return int(share.offset)
-        handed = timeline.handed_by((engine.now, engine.rank))
         return handed.taken.get(share.broker, timeline.count(handed))
 
     def by(self, moment: Moment) -> Since:
@@ -295,7 +304,7 @@ class Skip:
         beats = Clock(standing, timeline, is_beat=True)
         commits = Clock(standing, timeline, is_beat=False)
         beaten, committed = beats.up_to(moment), commits.up_to(moment)
-        handed = timeline.handed_by(moment) if timeline is not None else Handed(0, 0, None, (), {})
+        handed = self._handed_by(moment)
         busy_until = -1
         if handed.begun:
             ends = handed.arrived_us + handed.begun[-1].ends_us
@@ -318,7 +327,49 @@ class Skip:
         self._pass(since, handed, committed, moment)
         return since
 
+    # -------------------------------------------------------------------------------- the metadata
+
+    def _make_up_for_refreshes(self, moment: Moment) -> None:
+        """Metadata were asked for meanwhile, and brought nothing new."""
+        metadata, rank = self._client.metadata, self._client.rank + NEWS
+        if metadata.is_left_out or metadata.is_asked_for or (metadata.next_us(), rank) > moment:
+            return
+        while (asked_us := metadata.next_us(), rank) <= moment:
+            came_us = self._answered_us(asked_us)
+            if (came_us, rank) > moment:
+                metadata.is_answered_at(came_us)
+                return
+            metadata.stands_as_of(came_us)
+        metadata.plan()
+
+    def _answered_us(self, asked_us: int) -> int:
+        """When metadata come that were asked for at this instant."""
+        client, standing, timeline = self._client, self._standing, self._timeline
+        if not client.metadata.may_wait(asked_us):
+            return asked_us
+        moment = (asked_us, client.rank + NEWS)
+        beats = Clock(standing, timeline, is_beat=True)
+        beats.up_to(moment)
+        handed = self._handed_by(moment)
+        for flight in self._flights(handed, moment, beats):
+            if flight.broker == client.metadata.asked_broker:
+                has_left = flight.leaves_us >= 0
+                leaves_us = flight.leaves_us if has_left else self._leaves_us(flight, handed)
+                return int(client.metadata.answered_us(asked_us, leaves_us))
+        return asked_us
+
+    def _leaves_us(self, flight: Flight, handed: Handed) -> int:
+        """When this Fetch is answered."""
+        feed = self._client.feed
+        there = [share for share in feed.shares.values() if share.broker == flight.broker]
+        asked = [(share, self._first_left(share, handed)) for share in there]
+        return int(feed.answered_at(asked, flight.arrives_us))
+
     # ------------------------------------------------------------------------------------ the data
+
+    def _handed_by(self, moment: Moment) -> Handed:
+        timeline = self._timeline
+        return timeline.handed_by(moment) if timeline is not None else Handed(0, 0, None, (), {})
 
     def _flights(self, handed: Handed, moment: Moment, beats: Clock) -> list[Flight]:
         standing, timeline, rank = self._standing, self._timeline, self._standing.first_rank

@@ -31,8 +31,8 @@ SCRIPT = 0  # ranks at one instant; consumer i takes FIRST + RANKS i …
 FIRST = 8
 RANKS = 1 << 12
 # … for a message of its at a broker, an answer to it, records from the first broker (the others
-# follow), its poll loop, its heartbeat thread
-ARRIVES, ANSWERED, RECORDS, APP, BEAT = 0, 1, 2, RANKS - 2, RANKS - 1
+# follow), its poll loop, its heartbeat thread, its answers about topics
+ARRIVES, ANSWERED, RECORDS, APP, BEAT, NEWS = 0, 1, 2, RANKS - 3, RANKS - 2, RANKS - 1
 LOG = 1 << 40
 TIMER = 1 << 41
 

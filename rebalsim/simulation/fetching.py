@@ -211,7 +211,7 @@ class Fetching:
         link, before = self.consumer.link(fetch.broker), fetch.leaves_us
         shares = [share for share, _ in fetch.asked]
         fetch.elsewhere = sent_elsewhere(self, fetch.broker, shares)
-        fetch.leaves_us = at_us if fetch.elsewhere else self._answered_at(fetch.asked, at_us)
+        fetch.leaves_us = at_us if fetch.elsewhere else self.answered_at(fetch.asked, at_us)
         link.busy_us += fetch.leaves_us - before  # for what was sent behind it, too
         fetch.lands_us = fetch.leaves_us + link.latency_us(fetch.leaves_us)
 
@@ -287,7 +287,7 @@ class Fetching:
         first = any(share in fetch.firsts for share, _, _ in fetch.got)
         return self.first_us if first else 0
 
-    def _answered_at(self, asked: list[tuple[Share, int]], arrives: int) -> int:
+    def answered_at(self, asked: list[tuple[Share, int]], arrives: int) -> int:
         """At once if enough is there, else when enough has come or fetch.max.wait.ms is over."""
         config = self.config
         bytes_of = self.consumer.world.record_bytes

@@ -1,8 +1,7 @@
-"""What a client knows of topics: refreshed every metadata.max.age.ms from the last answer on, and
-at once for a topic it never asked about.
+"""What a client knows of topics: asked for every metadata.max.age.ms, from the last answer on, at
+once for a topic it never asked about, and again and again while a topic is not there.
 
-Only the leader and pattern subscribers act on it. Refreshes that bring nothing new are no events:
-when the brokers' metadata change, each client's next refresh is worked out.
+Only the leader and pattern subscribers act on what is new.
 
 Kafka's own client asks the broker that is least at work for it, on the connection that its
 Fetches use. There the request waits behind the Fetch that is parked (a broker answers one
@@ -13,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rebalsim.simulation.engine import APP, NEVER
+from rebalsim.simulation.engine import NEWS
 
-TRACED = 200  # so many refreshes back it is minded how long each answer took
+LEAST_US = 1_000  # the network thread does not ask more often
 
 if TYPE_CHECKING:
     from rebalsim.simulation.ports import Client
@@ -24,12 +23,25 @@ if TYPE_CHECKING:
 class Metadata:
     """One client's view: topic → partitions."""
 
-    __slots__ = ("consumer", "engine", "racks", "refreshed_us", "view", "watched")
+    __slots__ = (
+        "attempts",
+        "consumer",
+        "engine",
+        "is_asked_for",
+        "is_behind",
+        "racks",
+        "refreshed_us",
+        "view",
+        "watched",
+    )
 
     def __init__(self, consumer: Client) -> None:
         self.consumer = consumer
         self.engine = consumer.engine
         self.refreshed_us = 0
+        self.attempts = 0  # answers in a row without one of the topics
+        self.is_asked_for = False  # the answer is under way
+        self.is_behind = False  # the brokers know something else by now
         self.watched: dict[str, None] = {}
         self.view: dict[str, int] = {}
         self.racks: dict[
@@ -47,12 +59,18 @@ class Metadata:
 
     def refresh(self) -> None:
         """An answer of the brokers, now."""
-        now = self.engine.now
-        self.refreshed_us = now
         partitions = self.consumer.world.partitions
         self.view = {topic: partitions.get(topic, 0) for topic in self.watched}
         if self.consumer.config.client_rack:
             self.racks = self.consumer.world.brokers.racks_seen(self.view)
+        self.is_behind = False
+        self.stands_as_of(self.engine.now)
+        self.plan()
+
+    def stands_as_of(self, us: int) -> None:
+        """An answer came at this instant, and told what this one told, or tells it now."""
+        self.refreshed_us, self.is_asked_for = us, False
+        self.attempts = self.attempts + 1 if self.lacks_topics else 0
 
     def of(self, topics: tuple[str, ...]) -> dict[str, int]:
         """The partition counts of these topics as this client sees them; a topic that is not
@@ -84,94 +102,125 @@ class Metadata:
         """The brokers' metadata changed: this client sees it at its next refresh.
 
         That is soon where it reads from a topic of which partitions are gone (`shrunk`), since
-        its Fetch is refused, and where a topic that it asks for by name is not there, since such
-        an answer makes it ask again (Metadata.handleMetadataResponse). Other libraries than
-        Kafka's own keep to their period here: what they do is not known.
+        its Fetch is refused.
         """
         consumer, now = self.consumer, self.engine.now
-        if consumer.spec.habits.runs_itself:
-            refreshes = self._periodic(now)
-        elif (
-            shrunk
-            and (lost := next((p for p in consumer.feed.shares if p.topic == shrunk), None))
-            is not None
-        ):
-            refreshes = now + 3 * consumer.link(
-                max(0, consumer.world.brokers.leaders[lost])
-            ).latency_us(now)
-        elif consumer.pattern is None and not all(self.view.values()):
-            refreshes = self._attempt(now)
+        consumer.touch()  # so that it is known when that is
+        self.is_behind = True
+        lost = next((p for p in consumer.feed.shares if p.topic == shrunk), None)
+        if lost is not None and not consumer.spec.habits.runs_itself:
+            broker = max(0, consumer.world.brokers.leaders[lost])
+            refused_us = now + 3 * consumer.link(broker).latency_us(now)
+            self.engine.at(refused_us, consumer.rank + NEWS, self._is_refused, consumer.life)
+
+    def _is_refused(self, life: int) -> None:
+        if life == self.consumer.life and self.consumer.is_alive:
+            self._take()
+
+    # ---------------------------------------------------------------------------- again and again
+
+    @property
+    def lacks_topics(self) -> bool:
+        """Is a topic that it asks for by name not there? Such an answer makes it ask again
+        (Metadata.handleMetadataResponse). Other libraries than Kafka's own keep to their period
+        here: what they do is not known.
+        """
+        consumer = self.consumer
+        return (
+            not consumer.spec.habits.runs_itself
+            and consumer.pattern is None
+            and not all(self.view.values())
+        )
+
+    def next_us(self) -> int:
+        """When it asks next: metadata.max.age.ms after the last answer; after one without a topic
+        retry.backoff.ms, twice as long each time up to its maximum.
+        """
+        config, attempts = self.consumer.config, self.attempts
+        backoff, longest = int(config.retry_backoff_us), int(config.retry_backoff_max_us)
+        if attempts:
+            wait = min(backoff << min(attempts - 1, 32), max(longest, backoff))
         else:
-            refreshes = self._periodic(now)
-        self.engine.at(refreshes, consumer.rank + APP, self._refreshed, consumer.life)
+            wait = max(int(config.metadata_max_age_us) + self.consumer.heartbeat.late_us, backoff)
+        return self.refreshed_us + max(wait, LEAST_US)
 
-    def _periodic(self, now: int) -> int:
-        """The next of the refreshes that are made anyway."""
-        period: int = max(
-            1, self.consumer.config.metadata_max_age_us + self.consumer.heartbeat.late_us
-        )
-        refreshes = (
-            self.refreshed_us + max(0, (now - self.refreshed_us) // period - TRACED) * period
-        )
-        while refreshes <= now:
-            refreshes = self._answered(refreshes + period)
-        return refreshes
+    @property
+    def is_left_out(self) -> bool:
+        """Is it nobody's business when it asks, as long as quiet time is skipped?"""
+        quiet = self.consumer.quiet
+        return quiet is not None and quiet.leaves_out_refreshes
 
-    def _attempt(self, now: int) -> int:
-        """The next of those that retry.backoff.ms spaces, twice as long each time up to its
-        maximum, since the last answer without the topic.
-        """
-        config = self.consumer.config
-        at, step, longest = (
-            self.refreshed_us,
-            max(1, int(config.retry_backoff_us)),
-            max(1, int(config.retry_backoff_max_us)),
-        )
-        while at <= now and step < longest:
-            at, step = at + step, 2 * step
-        return at if at > now else at + ((now - at) // longest + 1) * longest
-
-    def _answered(self, asked_us: int) -> int:
-        """When the answer comes to a client that asks now: at once, or behind the Fetch that is
-        parked.
-        """
-        consumer = self.consumer
-        feed = consumer.feed
-        shares = list(feed.shares.values())
-        if (
-            not shares
-            or asked_us < feed.began_us
-            or shares[0].broker < 0
-            or consumer.spec.habits.runs_itself
-        ):
-            return asked_us
-        link = consumer.link(shares[0].broker)
-        latency: int = link.latency_us(asked_us)
-        parked: int = feed.began_us
-        nearest = NEVER
-        for flow in {
-            id(share.flow): share.flow for share in shares if share.broker == shares[0].broker
-        }.values():
-            count = flow.count(asked_us)
-            nearest = min(nearest, flow.when(count))
-            if count:
-                parked = max(
-                    parked, flow.when(count - 1) + 2 * latency
-                )  # with the last record: sent again once that has come
-        wait: int = consumer.config.fetch_max_wait_us
-        if asked_us < parked:
-            return asked_us
-        answered = parked + wait
-        if answered <= asked_us:  # came back empty, perhaps many times
-            again = max(1, wait + 2 * latency)
-            answered += ((asked_us - answered) // again + 1) * again
-        service: int = consumer.world.machine.service_us
-        return min(nearest, answered) + service + latency
-
-    def _refreshed(self, life: int) -> None:
-        consumer = self.consumer
-        if life != consumer.life or not consumer.is_alive:
+    def plan(self) -> None:
+        """It asks again when that is due."""
+        if self.is_left_out:
             return
-        consumer.touch()  # what it did before, it did without knowing
+        due = (self.consumer.life, self.refreshed_us)
+        self.engine.at(self.next_us(), self.consumer.rank + NEWS, self._is_due, due)
+
+    def _is_of(self, due: tuple[int, int]) -> bool:
+        return due == (self.consumer.life, self.refreshed_us) and self.consumer.is_alive
+
+    def _is_due(self, due: tuple[int, int]) -> None:
+        consumer, now = self.consumer, self.engine.now
+        if self.is_asked_for or not self._is_of(due):
+            return
+        if self.next_us() > now:  # its clock was set only after it had asked
+            self.plan()
+            return
+        rest = consumer.skipped
+        if rest is not None and not self.is_behind:
+            if not self.may_wait(now):
+                self.refresh()
+                return
+            if rest.makes_up_for_refreshes:
+                return
+        self.is_asked_for = True
+        consumer.touch()
+        fetch = consumer.feed.flying.get(self.asked_broker) if self.may_wait(now) else None
+        answered_us = now if fetch is None else self.answered_us(now, fetch.leaves_us)
+        if answered_us > now:
+            self.is_answered_at(answered_us)
+        else:
+            self._take()
+
+    def may_wait(self, at_us: int) -> bool:
+        """May the answer wait behind a Fetch, if it asks now?"""
+        consumer = self.consumer
+        return bool(
+            consumer.feed.shares
+            and at_us >= consumer.feed.began_us
+            and self.asked_broker >= 0
+            and not self.attempts
+            and not consumer.spec.habits.runs_itself
+        )
+
+    @property
+    def asked_broker(self) -> int:
+        return int(next(iter(self.consumer.feed.shares.values())).broker)
+
+    def answered_us(self, asked_us: int, leaves_us: int) -> int:
+        """When the answer comes to a client that asks now, if a Fetch's answer leaves then; at
+        once where that has left already.
+        """
+        latency = int(self.consumer.link(self.asked_broker).latency_us(asked_us))
+        if leaves_us <= asked_us + latency:
+            return asked_us
+        return leaves_us + int(self.consumer.world.machine.service_us) + latency
+
+    def is_answered_at(self, us: int) -> None:
+        self.is_asked_for = True
+        due = (self.consumer.life, self.refreshed_us)
+        self.engine.at(us, self.consumer.rank + NEWS, self._is_answered, due)
+
+    def _is_answered(self, due: tuple[int, int]) -> None:
+        if self._is_of(due):
+            self._take()
+
+    def _take(self) -> None:
+        """The answer is there. What brings nothing new disturbs nobody."""
+        if not self.is_behind:
+            self.refresh()
+            return
+        self.consumer.touch()  # what it did before, it did without knowing
         self.refresh()
-        consumer.metadata_came()
+        self.consumer.metadata_came()

@@ -47,6 +47,8 @@ class Client(Protocol):
     spec: Spec
     config: ClientConfig
     driven: Any  # what a recording dictates about the next life
+    quiet: Any  # who lets it skip quiet time, if anybody does
+    skipped: Any  # … and who does just now
 
     @property
     def world(self) -> World: ...

@@ -683,7 +683,7 @@ def _played(
             scenario.seed if seed is None else seed,
             is_wire=wire and is_plain,
             drive=drive,
-            quiet=None if is_plain else _quiet_room(),
+            quiet=None if is_plain else _quiet_room_for(scenario),
         )
         if wire and not is_plain:
             world.engine.at(lead_us, SCRIPT, world.play_plainly)
@@ -703,12 +703,12 @@ def plainly() -> Iterator[None]:
         _PLAINLY.pop()
 
 
-def _quiet_room() -> Any:
+def _quiet_room_for(scenario: Scenario) -> Any:
     """Who lets clients skip quiet time; nobody where that room is taken away. It stands above
     this one, and is brought in from outside.
     """
     try:
-        return import_module("rebalsim.quiet").Quiet()
+        return import_module("rebalsim.quiet").quiet_room_for(scenario)
     except ImportError:
         return None
 
