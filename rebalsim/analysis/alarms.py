@@ -21,10 +21,11 @@ from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.rounds import EAGER
 from rebalsim.analysis.torn import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Holding, Rebalance
-from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.alarm import AlarmKind, AlarmReason
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.life_end import LifeEnd
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -195,8 +196,8 @@ def _deaths(name: str, index: Index, header: TraceHeader) -> list[Alarm]:
         return []  # a sink's consumer dies with its worker, and that is told
     found: dict[str, list[_End]] = {}
     for end in _ends(name, index):
-        if end[0].how == "fatal" or (end[0].how == "killed" and end[2] < 0):
-            found.setdefault(end[0].error if end[0].how == "fatal" else "", []).append(end)
+        if end[0].how == LifeEnd.FATAL or (end[0].how == LifeEnd.KILLED and end[2] < 0):
+            found.setdefault(end[0].error if end[0].how == LifeEnd.FATAL else "", []).append(end)
     others = _same_identity(name, header)
     return [
         Alarm(
@@ -301,7 +302,7 @@ def _of_group(
             group,
             d.started_us,
             waited.consumers,
-            "sync-timed-out",
+            AlarmReason.SYNC_TIMED_OUT,
             waited.others,
             -1,
             generations,

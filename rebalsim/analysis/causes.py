@@ -21,8 +21,11 @@ from rebalsim.analysis.values import Cause, Disturbance, Pause, Phase, Rebalance
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
+from rebalsim.domain.life_end import LifeEnd
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.script import Poison
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.ledger import kind_at
@@ -50,7 +53,10 @@ OF_TRIGGER = {
     Trigger.REJOINED: CauseKind.REJOINED,
     Trigger.LEADER_REJOINED: CauseKind.REJOINED,
 }
-_STUCK_BY = {"commit": CauseKind.COMMIT_UNANSWERED, "punctuator": CauseKind.PUNCTUATOR}
+_STUCK_BY: dict[str, CauseKind] = {
+    StuckBy.COMMIT: CauseKind.COMMIT_UNANSWERED,
+    StuckBy.PUNCTUATOR: CauseKind.PUNCTUATOR,
+}
 _DEEDS_OF = {
     CauseKind.STUCK: ("Hang", "Slow"),
     CauseKind.FROZE: ("Freeze",),
@@ -134,13 +140,13 @@ class Causes:
         it was no such record.
         """
         began = self.index.events[p.start_event] if p.start_event >= 0 else None
-        if type(began) is not ev.HandlerStuck or began.why != "poison":
+        if type(began) is not ev.HandlerStuck or began.why != StuckBy.POISON:
             return -1
         numbers = [
             n
             for partition in began.partitions
             for n in self.actions.get(str(partition), [])
-            if self.index.events[n].kind == "Poison"
+            if self.index.events[n].kind == Poison.__name__
         ]
         return max((n for n in numbers if n <= p.start_event), default=-1)
 
@@ -186,7 +192,7 @@ class Causes:
         numbers = self.index.by_consumer.get(p.owner_before, NOTHING)
         for n in self.index.since(numbers, p.started_us):
             if type(self.index.events[n]) is ev.ConsumerExited:
-                return bool(self.index.events[n].how == "fatal")
+                return bool(self.index.events[n].how == LifeEnd.FATAL)
         return False
 
     def _of_disturbance(self, first: Rebalance) -> tuple[CauseKind, str, int]:

@@ -21,6 +21,7 @@ from rebalsim.domain.client import ClientConfig
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.position_from import PositionFrom
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import ConsumerFacts
 
@@ -46,7 +47,7 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
         told = positions.get(p, ())
         value, last_us = None, NEVER
         for e in told:
-            if e.at_us <= at_us and e.how == "committed":
+            if e.at_us <= at_us and e.how == PositionFrom.COMMITTED:
                 value, last_us = e.offset, e.at_us
         for h in (h for h in holdings if h.started_us <= at_us):
             instant = _last_commit(a, members[h.consumer].spans, h, min(h.ended_us, at_us))
@@ -54,7 +55,7 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
             if offset is not None:
                 value, last_us = offset, instant
         following = next((e for e in told if e.at_us > at_us), None)
-        if following is not None and following.how == "committed":
+        if following is not None and following.how == PositionFrom.COMMITTED:
             value = _bounded(a, holdings, value, following, members, at_us)
         elif following is not None:  # who found nothing committed tells that nobody had
             value = None

@@ -10,7 +10,7 @@ from itertools import pairwise
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.values import Alarm, Holding
-from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.alarm import AlarmKind, AlarmReason
 from rebalsim.domain.ids import Partition
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TaskCancelled, TaskStopped
@@ -23,8 +23,8 @@ def find_copies(index: Index, holdings: Holdings, groups: Iterable[str]) -> list
     found = []
     for group in sorted(groups):
         for why, copies in (
-            ("two-copies", _both_held(index, holdings, group)),
-            ("given-up", _given_up(index, group)),
+            (AlarmReason.TWO_COPIES, _both_held(index, holdings, group)),
+            (AlarmReason.RAN_ON, _given_up(index, group)),
         ):
             told = sorted(copies)
             if told:

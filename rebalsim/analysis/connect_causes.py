@@ -18,6 +18,7 @@ from rebalsim.analysis.connect_phases import (
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.values import Disturbance, Pause
 from rebalsim.domain.cause import CauseKind
+from rebalsim.domain.script import RestartConnector
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import TasksConfigured
 from rebalsim.trace.trace import TraceHeader
@@ -78,7 +79,7 @@ class ClusterCauses:
             return CauseKind.COORDINATOR_LOST, p.owner_before, self.index.events[lost].at_us
         deed = self.deed_on(p.partition.topic, p.started_us)
         e = self.index.events[deed] if deed >= 0 else None
-        if type(e) is not ev.ScriptActed or e.kind != "RestartConnector":
+        if type(e) is not ev.ScriptActed or e.kind != RestartConnector.__name__:
             return None
         if p.started_us - e.at_us > SOON_US:
             return None

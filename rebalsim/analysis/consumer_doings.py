@@ -14,14 +14,17 @@ from rebalsim.analysis.values import Facts, Rebalance
 from rebalsim.domain.completion import Completion
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.membership import Arrival, Removal
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.domain.timer import Timer
 from rebalsim.trace import events as ev
 
 QUICK_US = 50_000  # a commit and a request take no longer, where nothing else keeps the poll thread
 TIMERS = {  # why a member was removed → the timer that ran out
-    "session-expired": Timer.SESSION,
-    "not-rejoined": Timer.REBALANCE_TIMEOUT,
-    "rebalance-timeout": Timer.REBALANCE_TIMEOUT,
+    Removal.SESSION_EXPIRED: Timer.SESSION,
+    Removal.NOT_REJOINED: Timer.REBALANCE_TIMEOUT,
+    Removal.REBALANCE_TIMEOUT: Timer.REBALANCE_TIMEOUT,
     "poll-expired": Timer.POLL,
 }
 
@@ -91,7 +94,7 @@ class Doings:
                     )
                     now = (
                         Doing.AWAY
-                        if begun is Doing.DEAD and (event.how == "closed" or has_closed)
+                        if begun is Doing.DEAD and (event.how == LifeEnd.CLOSED or has_closed)
                         else begun
                     )
                 elif _ENDS.get(kind) == now:
@@ -180,7 +183,7 @@ class Doings:
                 if (
                     kind is ev.MemberAdded
                     and e.member_id == removal.member_id
-                    and e.how == "loaded"
+                    and e.how == Arrival.LOADED
                 ):
                     loaded, heard = numbers[place], -1
                 elif loaded >= 0 and kind is ev.MemberRemoved and e.member_id == removal.member_id:
@@ -195,7 +198,7 @@ class Doings:
                 return Doing.AWAY if was.is_closed else Doing.DEAD, was.exited_us, was.exit_event
             if exited >= 0:
                 e = self.index.events[exited]
-                return Doing.AWAY if e.how == "closed" else Doing.DEAD, e.at_us, exited
+                return Doing.AWAY if e.how == LifeEnd.CLOSED else Doing.DEAD, e.at_us, exited
         return self.at(consumer, from_us)
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:
@@ -240,7 +243,7 @@ class Doings:
         application does), as far as the trace tells.
         """
         event = self.index.events[notice] if notice >= 0 else None
-        return type(event) is not ev.RebalanceNoticed or event.by == "heartbeat"
+        return type(event) is not ev.RebalanceNoticed or event.by == NoticedBy.HEARTBEAT
 
     def between(self, consumer: str, from_us: int, until_us: int) -> Doing:
         """What most of that time went to. Who was at nothing that is told was busy with its

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Answer, MemberLife
+from rebalsim.domain.life_end import LifeEnd
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -37,7 +38,7 @@ def _crash_loop(index: Index, header: TraceHeader) -> Answer:
             e = index.events[n]
             if type(e) is ev.ConsumerExited:
                 has_lives = True
-                gone = (e.at_us, n) if e.how in ("killed", "fatal") else (-1, -1)
+                gone = (e.at_us, n) if e.how in (LifeEnd.KILLED, LifeEnd.FATAL) else (-1, -1)
             elif type(e) is ev.PollingBegan:
                 has_lives = True
                 away = e.at_us - gone[0]

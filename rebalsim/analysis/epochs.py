@@ -12,6 +12,7 @@ from rebalsim.domain.callback import Callback
 from rebalsim.domain.completion import Completion
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
+from rebalsim.domain.membership import Removal
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
@@ -87,7 +88,7 @@ class EpochFinder:
         """
         for consumer, (due, event) in list(self.vanished.items()):
             if due <= at:
-                self.bumps.append((due, "session-expired", consumer, event))
+                self.bumps.append((due, Trigger.SESSION_EXPIRED, consumer, event))
                 self.registered.pop(consumer, None)
                 del self.vanished[consumer]
         self.bumps.sort()
@@ -128,7 +129,7 @@ class EpochFinder:
         self.called_for = e.epoch
 
     def _removed(self, number: int, e: ev.MemberRemoved) -> None:
-        if e.why != "replaced":
+        if e.why != Removal.REPLACED:
             self.removed[e.consumer] = (e.at_us, number, e.why)
 
     def _computed(self, number: int, e: ev.AssignmentComputed) -> None:
@@ -183,7 +184,12 @@ class EpochFinder:
             del self.registered[consumer]
             if not self.is_told:
                 self.bumps.append(
-                    (at, "poll-expired" if consumer in self.overran else "left", consumer, number)
+                    (
+                        at,
+                        Trigger.POLL_EXPIRED if consumer in self.overran else Trigger.LEFT,
+                        consumer,
+                        number,
+                    )
                 )
         elif not is_for_good and consumer not in self.vanished:
             self._vanish(number, at, consumer)

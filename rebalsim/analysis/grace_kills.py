@@ -10,6 +10,7 @@ from __future__ import annotations
 from rebalsim.analysis.index import Index
 from rebalsim.analysis.values import Alarm
 from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.life_end import OUT_OF_GRACE
 from rebalsim.trace import events as ev
 
 _KEEPS = {ev.HandlerStuck: "stuck", ev.ConsumerFroze: "frozen", ev.CloseBegan: "closing"}
@@ -37,7 +38,7 @@ def _of(name: str, index: Index) -> list[Alarm]:
             keeps[_KEEPS[kind]] = n
         elif kind in _FREES:
             keeps.pop(_FREES[kind], None)
-        elif type(e) is ev.ConsumerExited and e.why == "grace" and asked >= 0:
+        elif type(e) is ev.ConsumerExited and e.why == OUT_OF_GRACE and asked >= 0:
             found.append(_killed(name, index, n, asked, keeps))
     return found
 

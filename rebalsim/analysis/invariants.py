@@ -17,6 +17,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.instants import SECOND
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
+from rebalsim.domain.script import Subscribe
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -345,7 +346,7 @@ class _Check:
             e = self.index.events[n]
             if type(e) is ev.TopicChanged and e.topic == p.topic and e.partitions <= p.number:
                 return False
-            if type(e) is ev.ScriptActed and e.kind == "Subscribe":
+            if type(e) is ev.ScriptActed and e.kind == Subscribe.__name__:
                 for consumer in e.targets:
                     if had.get(consumer, e.at_us + 1) <= e.at_us:
                         del had[consumer]

@@ -18,6 +18,7 @@ from rebalsim.domain.budget import Expectation
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import partition_named
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.membership import Removal
 from rebalsim.domain.verdict import Measured
 from rebalsim.trace import events as ev
 from rebalsim.words.times import say_duration
@@ -209,7 +210,7 @@ def _events_of(a: Analysis, fact: Expectation) -> list[tuple[int, str]]:
         elif (
             type(e) is ev.MemberRemoved
             and fact.fact.endswith("removed")
-            and e.why not in ("left", "replaced")
+            and e.why not in (Removal.LEFT, Removal.REPLACED)
         ):
             found.append((e.at_us, f"was removed ({e.why})"))
     return found

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.selecting import Measure
+from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.domain.metrics import Selection
 from rebalsim.trace.events import ScriptActed
 
@@ -17,7 +18,7 @@ def scalings(a: Findings, s: Selection) -> list[int]:
     """By how many members autoscalers changed the group, change by change."""
     found = []
     for event in a.told():
-        if type(event) is not ScriptActed or event.kind != "Autoscale":
+        if type(event) is not ScriptActed or event.kind != Autoscale.__name__:
             continue
         if (s.from_us is not None and event.at_us < s.from_us) or (
             s.until_us is not None and event.at_us >= s.until_us

@@ -12,6 +12,7 @@ from rebalsim.analysis.standbys import cold_stretches
 from rebalsim.analysis.values import Copy, Value
 from rebalsim.domain.kafka_states import KafkaStreamsState
 from rebalsim.domain.metrics import EVERYTHING, Selection
+from rebalsim.domain.restored_from import RestoredFrom
 from rebalsim.trace.streams_events import ApplicationStateChanged, StoreRestored
 
 # states in which KafkaStreams answers no queries, or not of everything
@@ -141,9 +142,9 @@ def _longest_without(a: Findings, s: Selection) -> Value:
 MEASURES: dict[str, Measure] = {
     "restored_bytes": _of_streams(_restored_bytes),
     "restore_time": _of_streams(_restore_time),
-    "restore_time_from_scratch": _restore_time_from("scratch"),
-    "restore_time_from_checkpoint": _restore_time_from("checkpoint"),
-    "restore_time_from_standby": _restore_time_from("standby"),
+    "restore_time_from_scratch": _restore_time_from(RestoredFrom.SCRATCH),
+    "restore_time_from_checkpoint": _restore_time_from(RestoredFrom.CHECKPOINT),
+    "restore_time_from_standby": _restore_time_from(RestoredFrom.STANDBY),
     "standby_lag": _of_streams(_standby_lag),
     "tasks_without_warm_standby": _of_streams(_most_without),
     "longest_without_warm_standby": _of_streams(_longest_without),

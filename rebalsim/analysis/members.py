@@ -12,6 +12,7 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaClientState
+from rebalsim.domain.membership import Removal
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import TraceHeader
 
@@ -50,7 +51,7 @@ def find_members(
     for numbers in index.by_group.values():
         for n in numbers:
             e = index.events[n]
-            if type(e) is ev.MemberRemoved and e.why not in ("left", "replaced"):
+            if type(e) is ev.MemberRemoved and e.why not in (Removal.LEFT, Removal.REPLACED):
                 removed[e.consumer] = (*removed.get(e.consumer, ()), e.why)
     return [
         _life(name, index, header, held.get(name, []), paused.get(name, 0), removed.get(name, ()))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from rebalsim.analysis.index import NOTHING, Index, merged
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.membership import Arrival
 from rebalsim.trace import events as ev
 
 
@@ -62,9 +64,9 @@ class Memberships:
                 self._open = {}
 
     def _added(self, e: ev.MemberAdded) -> None:
-        if e.how == "pending" or e.member_id in self._open:
+        if e.how == Arrival.PENDING or e.member_id in self._open:
             return
-        was = self._by_id.get(e.member_id) if e.how == "loaded" else None
+        was = self._by_id.get(e.member_id) if e.how == Arrival.LOADED else None
         place = Place(e.consumer, e.member_id, e.at_us, self._horizon_us + 1)
         place.joined_us = e.at_us
         if was is not None:
@@ -77,7 +79,7 @@ class Memberships:
         for place in self._open.values():
             if place.consumer == e.consumer and place.exited_us < 0:
                 place.exited_us, place.exit_event = e.at_us, number
-                place.is_closed = e.how == "closed"
+                place.is_closed = e.how == LifeEnd.CLOSED
 
     def of(self, member_id: str) -> Place | None:
         """The last place of this id."""

@@ -27,6 +27,7 @@ from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaClientState
 from rebalsim.domain.pause_start import PauseStart
+from rebalsim.domain.script import Subscribe
 from rebalsim.trace import events as ev
 from rebalsim.trace import streams_events as se
 from rebalsim.trace.connect_events import TasksConfigured
@@ -239,7 +240,7 @@ class PauseFinder:
         )
 
     def _acted(self, number: int, e: ev.ScriptActed) -> None:
-        if e.kind == "Subscribe":  # what they ask for from now on, a trace does not tell
+        if e.kind == Subscribe.__name__:  # what they ask for from now on, a trace does not tell
             for name in e.targets:
                 self._consumer(name).awaits = ()
 

@@ -23,7 +23,10 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
+from rebalsim.domain.membership import Removal
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
+from rebalsim.domain.script import CreateConnector, Poison, ReconfigureConnector, Slow
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import ConnectorStarted, TasksConfigured, WorkAssigned
@@ -103,7 +106,7 @@ def _never_synced(a: Findings) -> Iterator[Pending]:
             e = a.index.events[numbers[place]]
             if a.horizon_us - e.at_us > wait_us:
                 break
-            if type(e) is ev.MemberRemoved and e.why == "replaced":
+            if type(e) is ev.MemberRemoved and e.why == Removal.REPLACED:
                 replaced_us[e.consumer] = e.at_us
             elif type(e) is ev.BarrierCompleted:
                 for name, at_us in replaced_us.items():
@@ -169,7 +172,7 @@ def _is_slow(a: Findings, m: MemberLife) -> bool:
     if a.horizon_us < _slowed_until(a).get(m.consumer, 0) + _whole_batch_us(a, m.consumer):
         return True
     last = a.index.last_of(m.consumer, a.horizon_us, ev.HandlerStuck)
-    if last < 0 or a.index.events[last].why != "slow":
+    if last < 0 or a.index.events[last].why != StuckBy.SLOW:
         return False
     at_us: int = a.index.events[last].at_us
     before = a.index.last_of(m.consumer, at_us - 1, ev.HandlerStuck)
@@ -184,7 +187,7 @@ def _slowed_until(a: Findings) -> dict[str, int]:
         known = a.workings["slowed until"] = {}
         for n in a.index.world:
             e = a.index.events[n]
-            if type(e) is ev.ScriptActed and e.kind == "Slow":
+            if type(e) is ev.ScriptActed and e.kind == Slow.__name__:
                 for name in e.targets:
                     known[name] = max(known.get(name, 0), e.until_us)
     return known
@@ -307,7 +310,7 @@ def _blows(a: Findings) -> Iterator[Pending]:
             reach, end = REFRESH_US, OpenEnd(OpenEndKind.TOPIC_UNSEEN, what=e.topic)
         if a.horizon_us - e.at_us < reach and settled.get(action, -1) < e.at_us:
             yield Pending(end, action=action)
-        if type(e) is ev.ScriptActed and e.kind == "Poison" and waiting(a, a.partitions):
+        if type(e) is ev.ScriptActed and e.kind == Poison.__name__ and waiting(a, a.partitions):
             yield Pending(OpenEnd(OpenEndKind.POISON_WAITS), action=e.action)
     if down:
         yield Pending(OpenEnd(OpenEndKind.BROKERS_DOWN, count=len(down)))
@@ -320,7 +323,10 @@ def _tasks_to_come(a: Findings) -> Iterator[Pending]:
     """
     for n in a.index.world:
         e = a.index.events[n]
-        if type(e) is ev.ScriptActed and e.kind in ("CreateConnector", "ReconfigureConnector"):
+        if type(e) is ev.ScriptActed and e.kind in (
+            CreateConnector.__name__,
+            ReconfigureConnector.__name__,
+        ):
             for connector in e.targets:
                 if not _are_dealt_out(a, n, connector):
                     yield Pending(OpenEnd(OpenEndKind.TASKS_TO_COME, connector), action=e.action)

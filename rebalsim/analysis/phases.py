@@ -22,8 +22,11 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.errors import BugError
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Removal
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
+from rebalsim.domain.restored_from import RestoredFrom
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.domain.timer import Timer
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
@@ -35,12 +38,15 @@ from rebalsim.trace.trace import TraceHeader
 SLOW_FETCH_US = 1_000_000
 
 
-STUCK_FOR = {"commit": Doing.COMMITTING, "punctuator": Doing.PUNCTUATING}
-RESTORED = {  # where a store's restoration began
-    "scratch": Doing.FROM_SCRATCH,
-    "checkpoint": Doing.FROM_CHECKPOINT,
-    "standby": Doing.FROM_STANDBY,
-    "given-up": Doing.IN_VAIN,
+STUCK_FOR: dict[str, Doing] = {
+    StuckBy.COMMIT: Doing.COMMITTING,
+    StuckBy.PUNCTUATOR: Doing.PUNCTUATING,
+}
+RESTORED: dict[str, Doing] = {  # where a store's restoration began
+    RestoredFrom.SCRATCH: Doing.FROM_SCRATCH,
+    RestoredFrom.CHECKPOINT: Doing.FROM_CHECKPOINT,
+    RestoredFrom.STANDBY: Doing.FROM_STANDBY,
+    RestoredFrom.GIVEN_UP: Doing.IN_VAIN,
 }
 Told = tuple[Facts, tuple[int, ...]]  # what is known of a phase, and which events tell it
 
@@ -134,7 +140,7 @@ class Storyteller:
                 held = Cut(restored.held_us, PhaseKind.RESTORE, cut.consumer, cut.round, evidence)
                 found.append(replace(held, doing=doing))
             at_us = restored.at_us
-            if restored.how != "given-up" or at_us >= ends_us:
+            if restored.how != RestoredFrom.GIVEN_UP or at_us >= ends_us:
                 break
         if at_us < ends_us:
             evidence = (found[-1].evidence[-1],)
@@ -590,7 +596,7 @@ class Storyteller:
         ]
         # else it came back, or was replaced, before any timer fired
         timer = next((TIMERS[why] for why in whys if why in TIMERS), Timer.NONE)
-        trigger = Trigger.REPLACED if not timer and "replaced" in whys else Trigger.NONE
+        trigger = Trigger.REPLACED if not timer and Removal.REPLACED in whys else Trigger.NONE
         heard = (
             next((self.index.events[n].last_heard_us for n in reversed(removed)), -1)
             if timer is Timer.SESSION

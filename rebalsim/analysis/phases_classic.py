@@ -18,6 +18,7 @@ from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
@@ -41,13 +42,13 @@ class Cut:
 
 REMOVALS = frozenset(
     (
-        "left",
-        "session-expired",
-        "not-rejoined",
-        "not-synced",
-        "group-full",
-        "fenced",
-        "rebalance-timeout",
+        Removal.LEFT,
+        Removal.SESSION_EXPIRED,
+        Removal.NOT_REJOINED,
+        Removal.NOT_SYNCED,
+        Removal.GROUP_FULL,
+        Removal.FENCED,
+        Removal.REBALANCE_TIMEOUT,
     )
 )  # why a member is removed for good
 STARTS = {
@@ -294,7 +295,7 @@ class ClassicWalk:
             self.mode = "returning"
 
     def _was_added(self, e: ev.MemberAdded, number: int) -> None:
-        if self.mode == "gone" and e.how in ("replacement", "static"):
+        if self.mode == "gone" and e.how in (Arrival.REPLACEMENT, Arrival.STATIC):
             self.mode = "returning"
 
     def _is_its_own(self, removal: int) -> bool:

@@ -14,7 +14,9 @@ from rebalsim.analysis.values import Pause, Rebalance
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.kafka_api import KafkaApi
-from rebalsim.domain.kafka_states import KafkaClientState
+from rebalsim.domain.kafka_states import KafkaClientState, KafkaMemberState
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.membership import Removal
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.trace import events as ev
 from rebalsim.trace.streams_events import ProcessingWentOn
@@ -107,7 +109,7 @@ class ConsumerWalk:
         for n in self.index.since(self.index.by_group.get(self.pause.group, NOTHING), at_us):
             if events[n].at_us > at_us:
                 break
-            if type(events[n]) is ev.MemberRemoved and events[n].why == "session-expired":
+            if type(events[n]) is ev.MemberRemoved and events[n].why == Removal.SESSION_EXPIRED:
                 return events[n].consumer, n
         return "", -1
 
@@ -314,7 +316,7 @@ class ConsumerWalk:
 
     def _was_killed(self, number: int) -> bool:
         e = self.index.events[number]
-        return type(e) is ev.ConsumerExited and e.how != "closed"
+        return type(e) is ev.ConsumerExited and e.how != LifeEnd.CLOSED
 
     def _taken_back(self, holder: str, ended: int) -> int:
         """An eager member of the classic protocol gives up everything before it joins, and is
@@ -366,7 +368,7 @@ class ConsumerWalk:
             elif (
                 type(e) is ev.MemberStateChanged and not e.is_of_client
             ):  # an eager member of the classic protocol joins with nothing
-                if e.after != "UnrevokedPartitions":
+                if e.after != KafkaMemberState.UNREVOKED_PARTITIONS:
                     return n
             elif type(e) is not ev.MemberStateChanged or (
                 e.is_of_client and e.after == KafkaClientState.STABLE and not self._has_wire(holder)

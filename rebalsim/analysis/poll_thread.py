@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from rebalsim.analysis.index import Index
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.trace import events as ev
 
 AGAIN_US = 1_100_000  # a commit that is refused is made again within retry.backoff.max.ms
@@ -67,7 +68,7 @@ class _PollThread:
             self.since.pop(Doing.COMMITTING, None)
 
     def stuck(self, e: ev.HandlerStuck) -> None:
-        if e.why != "commit":
+        if e.why != StuckBy.COMMIT:
             self.since.setdefault(Doing.STUCK, e.at_us)
 
     def lost_coordinator(self, e: ev.CoordinatorLost) -> None:

@@ -14,6 +14,8 @@ from rebalsim.domain.callback import Callback
 from rebalsim.domain.completion import Completion
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.membership import Arrival, Removal
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
 from rebalsim.trace.connect_events import WorkAssigned
@@ -219,13 +221,17 @@ class RoundFinder:
             return
         m = self._member(e.consumer)
         if m.join[0] <= m.joined_us and not (
-            type(e) is ev.MemberAdded and e.how in ("pending", "loaded")
+            type(e) is ev.MemberAdded and e.how in (Arrival.PENDING, Arrival.LOADED)
         ):
             m.join = (e.at_us, number)
 
     def _removed(self, number: int, e: ev.MemberRemoved) -> None:
-        if e.why != "replaced":
-            why = "poll-expired" if e.why == "left" and e.consumer in self.overran else e.why
+        if e.why != Removal.REPLACED:
+            why = (
+                Trigger.POLL_EXPIRED
+                if e.why == Removal.LEFT and e.consumer in self.overran
+                else e.why
+            )
             self.removed[e.consumer] = (e.at_us, number, why)
 
     def _stable(self, r: Rebalance, number: int, at: int) -> None:
@@ -261,7 +267,7 @@ class RoundFinder:
 
     def _noticed(self, number: int, e: ev.RebalanceNoticed) -> None:
         m = self._member(e.consumer)
-        if m.noticed[0] <= m.joined_us or e.by == "sync":
+        if m.noticed[0] <= m.joined_us or e.by == NoticedBy.SYNC:
             m.noticed = (e.at_us, number)
 
     def _rejoin(self, number: int, e: ev.RejoinRequested) -> None:
@@ -347,7 +353,13 @@ class RoundFinder:
         if expired:
             self.overran[e.consumer] = None
         self.candidates.append(
-            _Candidate(e.at_us, "poll-expired" if expired else "left", e.consumer, e.reason, number)
+            _Candidate(
+                e.at_us,
+                Trigger.POLL_EXPIRED if expired else Trigger.LEFT,
+                e.consumer,
+                e.reason,
+                number,
+            )
         )
         self.vanished.pop(e.consumer, None)
 
@@ -369,7 +381,7 @@ class RoundFinder:
             self.vanished[e.consumer] = (
                 m.heard[0] + facts.session_timeout_us,
                 number,
-                "session-expired",
+                Trigger.SESSION_EXPIRED,
             )
 
     # --------------------------------------------------------------------------------- put together

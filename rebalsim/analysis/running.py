@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.analysis.findings import Findings
+from rebalsim.domain.autoscaling import Autoscale
 from rebalsim.trace.events import ConsumerExited, ConsumerStarted, ScriptActed
 
 Steps = list[tuple[int, int]]
@@ -19,7 +20,7 @@ def running(a: Findings) -> Steps:
         elif kind is ConsumerExited:
             count -= 1
         else:
-            scales = scales or (isinstance(event, ScriptActed) and event.kind == "Autoscale")
+            scales = scales or (isinstance(event, ScriptActed) and event.kind == Autoscale.__name__)
             continue
         if steps and steps[-1][0] == event.at_us:
             steps[-1] = (event.at_us, count)

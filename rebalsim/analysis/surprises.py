@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rebalsim.domain.membership import Removal
 from rebalsim.trace import events as ev
 from rebalsim.trace.trace import ConsumerFacts, Trace
 
@@ -58,7 +59,7 @@ def _in(
     e: ev.TraceEvent, facts: Mapping[str, ConsumerFacts], loaded: Mapping[str, int]
 ) -> Surprise | None:
     kind = type(e)
-    if kind is ev.MemberRemoved and e.why == "session-expired" and _is_new(facts, e):
+    if kind is ev.MemberRemoved and e.why == Removal.SESSION_EXPIRED and _is_new(facts, e):
         return Surprise(
             SurpriseKind.LATE_DETECTION,
             e.at_us,

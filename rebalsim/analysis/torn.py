@@ -19,6 +19,7 @@ from rebalsim.analysis.values import Holding
 from rebalsim.domain.holding_end import HoldingEnd
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.membership import Arrival
 from rebalsim.trace import events as ev
 
 
@@ -83,7 +84,11 @@ def _last_round(index: Index, group: str) -> tuple[int, int, dict[str, int]]:
                 and (now := barriers.get(e.generation, -1)) != barrier
             ):
                 barrier, generation, returned = now, e.generation, {}
-        elif kind is ev.MemberAdded and e.how == "replacement" and state == KafkaGroupState.STABLE:
+        elif (
+            kind is ev.MemberAdded
+            and e.how == Arrival.REPLACEMENT
+            and state == KafkaGroupState.STABLE
+        ):
             returned[e.consumer] = n
     if state != KafkaGroupState.STABLE or barrier < 0 or not _is_cooperative(index.events[barrier]):
         return -1, -1, {}

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from rebalsim.connect.port import Port, Thread
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.protocol.classic_member import After, ClassicMember
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -123,7 +124,7 @@ class Beats:
         if after in (After.GO_ON, After.RETRY):
             self.heard_us, self.attempts = port.now, 0
             if after is After.RETRY and not is_known:
-                port.record(RebalanceNoticed(port.now, port.name, "heartbeat"))
+                port.record(RebalanceNoticed(port.now, port.name, NoticedBy.HEARTBEAT))
                 port.record(RejoinRequested(port.now, port.name, member.rejoin_reason))
         elif error in (
             Error.COORDINATOR_NOT_AVAILABLE,

@@ -15,3 +15,11 @@ class AlarmKind(StrEnum):
     LEADERLESS = "leaderless"  # nobody could read them
     HELD_TWICE = "held-twice"  # somebody went on with them when others had been given them
     KILLED_IN_GRACE = "killed-in-grace"  # it had not exited when its grace was over
+
+
+class AlarmReason(StrEnum):
+    """What an alarm's `why` says where it is neither Kafka's own exception nor a trigger."""
+
+    SYNC_TIMED_OUT = "sync-timed-out"  # a group is not stable: its leader gave up its SyncGroup
+    TWO_COPIES = "two-copies"  # held twice: a worker came back after others had been given its work
+    RAN_ON = "given-up"  # held twice: a worker did not stop in time what it had given up

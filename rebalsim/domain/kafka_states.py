@@ -23,6 +23,14 @@ class KafkaGroupState(StrEnum):
     DEAD = "Dead"
 
 
+class KafkaMemberState(StrEnum):
+    """How far a coordinator of the consumer protocol takes a member to be with its target."""
+
+    STABLE = "Stable"
+    UNREVOKED_PARTITIONS = "UnrevokedPartitions"  # it has yet to give some up
+    UNRELEASED_PARTITIONS = "UnreleasedPartitions"  # it waits for some that others still hold
+
+
 class KafkaClientState(StrEnum):
     """What a client of the consumer protocol logs of itself."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.membership import Removal
 from rebalsim.trace import events as ev
 from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.pauses import Pause, pauses_of
@@ -15,7 +17,12 @@ from rebalsim.worlds.logs.stops import Stop, StopKind
 from rebalsim.worlds.logs.streams import Stream
 from rebalsim.worlds.logs.voices import Voice
 
-_NOTICED_BY = ("session-expired", "rebalance-timeout", "not-rejoined", "not-synced")
+_NOTICED_BY = (
+    Removal.SESSION_EXPIRED,
+    Removal.REBALANCE_TIMEOUT,
+    Removal.NOT_REJOINED,
+    Removal.NOT_SYNCED,
+)
 
 
 def pauses_as_logged(events: Sequence[Any], group: str) -> list[Pause]:
@@ -58,7 +65,7 @@ class _Book:
         self._voice(e.consumer).facts.append(Fact(e.at_us, FactKind(e.callback), partitions=names))
 
     def _gone(self, e: ev.ConsumerExited) -> None:
-        how = StopKind.KILLED if e.how == "killed" else StopKind.DIED
+        how = StopKind.KILLED if e.how == LifeEnd.KILLED else StopKind.DIED
         self.stops.append(Stop(e.at_us, self._voice(e.consumer), how, e.at_us, False))
         self._thawed(e)
         self._returned(e)

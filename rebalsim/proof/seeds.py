@@ -271,7 +271,7 @@ def _subscriptions(analysis: Analysis, scenario: Scenario) -> dict[str, tuple[st
                 if not isinstance(spec, str) and spec.pattern is None:
                     asks[spec.name] = spec.topics
     for event in analysis.trace.events:
-        if type(event) is ev.ScriptActed and event.kind == "Subscribe":
+        if type(event) is ev.ScriptActed and event.kind == Subscribe.__name__:
             deed = next(deed for deed in pending if say_deed(deed) == event.text)
             pending.remove(deed)
             asks.update(dict.fromkeys(deed.consumers, deed.topics))

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Removal
 from rebalsim.protocol.consumer import regexes
 from rebalsim.protocol.consumer.admission import admit, check_form, holder_of
 from rebalsim.protocol.consumer.group import ConsumerGroup
@@ -103,16 +104,16 @@ def timer_fired(group: ConsumerGroup, key: str, now_us: int) -> list[Effect]:
             remove(
                 group,
                 member,
-                "session-expired",
+                Removal.SESSION_EXPIRED,
                 effects,
                 last_heard_us=now_us - group.settings.session_timeout_us,
             )
         elif what == "join":
-            remove(group, member, "not-rejoined", effects)
+            remove(group, member, Removal.NOT_REJOINED, effects)
         elif what == "sync":
-            remove(group, member, "not-synced", effects)
+            remove(group, member, Removal.NOT_SYNCED, effects)
         elif armed is not None and armed[0] == member.epoch:
-            remove(group, member, "rebalance-timeout", effects)
+            remove(group, member, Removal.REBALANCE_TIMEOUT, effects)
     if group.epoch > epoch:
         append(group, effects)
     tell_state(group, state, effects)
@@ -237,6 +238,6 @@ def _leave(
     if request.epoch == LEAVES_FOR_A_WHILE:
         go_away(group, member, effects)
     else:
-        remove(group, member, "left", effects)
+        remove(group, member, Removal.LEFT, effects)
     append(group, effects)
     return ConsumerGroupHeartbeatResponse(Error.NONE, member.member_id, request.epoch)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rebalsim.domain.java_hash import TimelineHashMap
+from rebalsim.domain.membership import Removal
 from rebalsim.domain.server_target import as_recorded
 from rebalsim.protocol import classic_group, consumer_group
 from rebalsim.protocol.classic.barrier import Trigger, prepare_rebalance
@@ -449,7 +450,7 @@ def _downgraded(
     of losing members.
     """
     notes = [e for e in effects if isinstance(e, Note)]
-    removed = any(e.kind == "MemberRemoved" and e.facts["why"] != "replaced" for e in notes)
+    removed = any(e.kind == "MemberRemoved" and e.facts["why"] != Removal.REPLACED for e in notes)
     remaining = list(group.members.values())
     if (
         not removed

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.domain.streams_target import StreamsMember
 from rebalsim.protocol.consumer.refusal import Refusal
 from rebalsim.protocol.consumer.topics import TopicsImage
@@ -90,9 +91,9 @@ def timer_fired(group: StreamsGroup, key: str, now_us: int) -> list[Effect]:
         if member is None:
             return []
         if what == "session":
-            _remove(group, member, "session-expired", effects)
+            _remove(group, member, Removal.SESSION_EXPIRED, effects)
         elif armed == member.epoch:
-            _remove(group, member, "rebalance-timeout", effects)
+            _remove(group, member, Removal.REBALANCE_TIMEOUT, effects)
     tell_state(group, state, effects)
     return effects
 
@@ -433,7 +434,7 @@ def _leave(
     member = group.members.get(request.member_id)
     if member is None:
         raise Refusal(Error.UNKNOWN_MEMBER_ID, f"{request.member_id} is no member")
-    _remove(group, member, "left", effects)
+    _remove(group, member, Removal.LEFT, effects)
     return StreamsGroupHeartbeatResponse(Error.NONE, member.member_id, request.epoch)
 
 
@@ -471,7 +472,7 @@ def _append(group: StreamsGroup, effects: list[Effect]) -> None:
 
 def _tell_member(before: Member, after: Member, is_new: bool, effects: list[Effect]) -> None:
     if is_new:
-        effects.append(note("MemberAdded", member_id=after.member_id, how="new"))
+        effects.append(note("MemberAdded", member_id=after.member_id, how=Arrival.NEW))
     if (before.epoch, before.state) != (after.epoch, after.state):
         effects.append(
             note(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rebalsim.analysis import Analysis
 from rebalsim.analysis.values import Alarm
-from rebalsim.domain.alarm import AlarmKind
+from rebalsim.domain.alarm import AlarmKind, AlarmReason
 from rebalsim.domain.position_from import PositionFrom
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.causes_told import tell_trigger
@@ -237,14 +237,14 @@ def _of_group(alarm: Alarm, a: Analysis, is_named: bool) -> str:
         rounds = f", {plural(alarm.times, _counter(alarm, a))} later" if alarm.times > 1 else ""
         why = (
             ""
-            if alarm.why in ("", "unknown", "sync-timed-out")
+            if alarm.why in ("", AlarmReason.SYNC_TIMED_OUT)
             else f", when {tell_trigger(Trigger(alarm.why), next(iter(alarm.consumers), ''))}"
         )
         told = (
             f"{group} was not stable when the observation ended{rounds}: it has not been since "
             f"{say_instant(alarm.at_us)}{why}."
         )
-    return told + _waited(alarm) if alarm.why == "sync-timed-out" else told
+    return told + _waited(alarm) if alarm.why == AlarmReason.SYNC_TIMED_OUT else told
 
 
 def _unowned(alarm: Alarm, group: str) -> str:
@@ -265,13 +265,13 @@ def _unowned(alarm: Alarm, group: str) -> str:
 def _twice(alarm: Alarm) -> str:
     """An oddity of a client, which costs duplicates."""
     who = listed([safe(c) for c in alarm.consumers])
-    if alarm.why == "two-copies":
+    if alarm.why == AlarmReason.TWO_COPIES:
         return (
             f"{partitions_told(alarm.partitions)} ran in two copies for up to "
             f"{say_duration(alarm.figures['longest_us'])}: {listed(alarm.consumers)} came back after "
             f"{listed(alarm.others)} had been given them, and nothing fences a worker."
         )
-    if alarm.why == "given-up":
+    if alarm.why == AlarmReason.RAN_ON:
         return (
             f"{partitions_told(alarm.partitions)} did not stop in time on {listed(alarm.consumers)} "
             f"and ran on for up to {say_duration(alarm.figures['longest_us'])} after they were given "

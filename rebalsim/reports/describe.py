@@ -17,6 +17,7 @@ from rebalsim.analysis.committed import committed_at, interval_of
 from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.words.times import say_duration
@@ -95,12 +96,12 @@ def _take_in(moment: Moment, e: ev.TraceEvent) -> None:
 
 
 def _member_added(moment: Moment, e: ev.MemberAdded) -> None:
-    if e.how != "pending":
+    if e.how != Arrival.PENDING:
         moment.members[e.consumer] = Membership(e.consumer, e.member_id)
 
 
 def _member_removed(moment: Moment, e: ev.MemberRemoved) -> None:
-    if e.why != "replaced":
+    if e.why != Removal.REPLACED:
         moment.members.pop(e.consumer, None)
 
 

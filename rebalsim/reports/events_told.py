@@ -11,6 +11,8 @@ from typing import Any
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.life_end import OUT_OF_GRACE, LifeEnd
+from rebalsim.domain.restored_from import RestoredFrom
 from rebalsim.reports.names import safe
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
@@ -206,7 +208,10 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ProcessingWentOn: lambda e: "processes again",
     StoreRestored: lambda e: (
         f"state of {e.task} restored"
-        + {"checkpoint": " from its checkpoint", "standby": " from a standby"}.get(e.how, "")
+        + {
+            RestoredFrom.CHECKPOINT: " from its checkpoint",
+            RestoredFrom.STANDBY: " from a standby",
+        }.get(e.how, "")
         + f" in {say_duration(e.at_us - e.began_us) if e.at_us > e.began_us else 'no time'}"
         + f" ({_size(e.bytes)})"
     ),
@@ -233,8 +238,8 @@ _TELLERS: dict[type, Callable[[Any], str]] = {
     ev.CloseEnded: lambda e: "close() returns",
     ev.ConsumerExited: lambda e: (
         "process was killed: its grace was over"
-        if e.why == "grace"
-        else {"closed": "process ended", "killed": "process was killed"}.get(
+        if e.why == OUT_OF_GRACE
+        else {LifeEnd.CLOSED: "process ended", LifeEnd.KILLED: "process was killed"}.get(
             e.how, f"process died of {e.error or 'an error'}"
         )
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.protocol.classic_member import MemberState
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -203,7 +204,7 @@ class Commits:
         same = member.is_same(call.sent_generation, call.sent_member_id)
         if error is Error.REBALANCE_IN_PROGRESS:
             if member.state is MemberState.STABLE and not member.needs_rejoin:
-                consumer.tell(RebalanceNoticed(now, consumer.name, "commit"))
+                consumer.tell(RebalanceNoticed(now, consumer.name, NoticedBy.COMMIT))
             member.request_rejoin("offset commit failed since group is already rebalancing")
             consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
             return "rebalancing"

@@ -7,6 +7,7 @@ from typing import Any
 
 from rebalsim.domain.commit_style import AfterError
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.life_end import LifeEnd
 from rebalsim.protocol.classic_member import ClassicMember, MemberState
 from rebalsim.simulation.closing import close
 from rebalsim.simulation.commits import Commits
@@ -69,9 +70,9 @@ class Consumer(Handling):
                 if self.hang_us and self.hangs == "after":
                     yield from self._hang()
             yield from self._close(self.stop_option)
-            self.end("closed")
+            self.end(LifeEnd.CLOSED)
         except PollFailed as e:
-            self.end("fatal", e.name)
+            self.end(LifeEnd.FATAL, e.name)
 
     def _start_up(self, joins_us: int | None) -> Generator[Any, Any, None]:
         now = self.engine.now

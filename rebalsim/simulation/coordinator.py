@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.domain.draws import most_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Arrival
 from rebalsim.domain.scenario import Cluster
 from rebalsim.protocol.classic_group import (
     ClassicGroup,
@@ -620,7 +621,9 @@ class Coordinator:
             else:
                 told[key] = value
         kind = note.kind
-        if kind == "MemberRemoved" or (kind == "MemberAdded" and facts["how"] == "replacement"):
+        if kind == "MemberRemoved" or (
+            kind == "MemberAdded" and facts["how"] == Arrival.REPLACEMENT
+        ):
             self.wake_sleepers()  # whoever still goes by that id shall hear of it
         if kind != "Fenced":
             told["group"] = self.name

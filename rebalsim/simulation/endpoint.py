@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.simulation.discovery import ask_for_coordinator, queued_us
 from rebalsim.simulation.engine import APP, Alarm
@@ -276,7 +277,7 @@ class Endpoint(Process):
         self.membership.leave(reason)
 
     def heard_by_sync(self) -> None:
-        self.tell(RebalanceNoticed(self.engine.now, self.name, "sync"))
+        self.tell(RebalanceNoticed(self.engine.now, self.name, NoticedBy.SYNC))
 
     def metadata_came(self) -> None:
         """The topics look different now; a thread in poll() notices at once."""

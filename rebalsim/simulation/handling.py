@@ -6,6 +6,8 @@ from collections.abc import Generator
 from typing import Any
 
 from rebalsim.domain.commit_style import AfterError, CommitStyle
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.simulation.commits import thrown_by_commit
 from rebalsim.simulation.endpoint import Endpoint
 from rebalsim.simulation.lag import mark
@@ -34,10 +36,10 @@ class Handling(Endpoint):
         if took:
             yield from self._work(took - late)
         if late:
-            yield from self._stick(late, "slow")
+            yield from self._stick(late, StuckBy.SLOW)
         if self.feed.hang_us:
             us, self.feed.hang_us = self.feed.hang_us, 0
-            yield from self._stick(us, "poison")
+            yield from self._stick(us, StuckBy.POISON)
         if self.feed.failed is not None:
             yield from self._throws()
         commit = self.spec.handler.commit
@@ -68,7 +70,7 @@ class Handling(Endpoint):
         mark(self, (share,))
         waits = errors.waits_us(count)
         if waits:
-            yield from self._stick(waits, "poison")
+            yield from self._stick(waits, StuckBy.POISON)
         feed.seek_to_failed()
         feed.renew()
 
@@ -90,7 +92,7 @@ class Handling(Endpoint):
         is_stuck = not self.commits.goes_through()
         if is_stuck:
             mark(self, self.feed.shares.values())
-            self.tell(HandlerStuck(self.engine.now, self.name, "commit", self.member.owned))
+            self.tell(HandlerStuck(self.engine.now, self.name, StuckBy.COMMIT, self.member.owned))
         self.is_polling = self.is_committing = True
         how = yield from self.commits.sync(self.engine.now + self.config.default_api_timeout_us)
         self.is_polling = self.is_committing = False
@@ -116,7 +118,7 @@ class Handling(Endpoint):
     def _fail(self, name: str) -> Generator[Any, Any, None]:
         """The application dies of an exception, closing its consumer on the way out."""
         yield from self._close("default")
-        self.end("fatal", name)
+        self.end(LifeEnd.FATAL, name)
 
     def _close(self, option: str) -> Generator[Any, Any, None]:
         """close(), with one of its options."""

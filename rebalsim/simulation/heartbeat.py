@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.protocol.classic_member import After
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import MemberTimers, backoff_us, within
@@ -214,7 +215,7 @@ class HeartbeatThread:
             if (
                 after is After.RETRY and not is_known
             ):  # Kafka logs it again with each beat until the next poll()
-                consumer.tell(RebalanceNoticed(now, consumer.name, "heartbeat"))
+                consumer.tell(RebalanceNoticed(now, consumer.name, NoticedBy.HEARTBEAT))
                 consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
             return
         if after is After.IGNORE:

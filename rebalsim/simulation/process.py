@@ -9,7 +9,9 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.domain.consumer import Consumer as Spec
+from rebalsim.domain.life_end import OUT_OF_GRACE, LifeEnd
 from rebalsim.domain.pods import LEAST_GRACE_US
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.simulation.bytes_across_racks import tell_bytes
 from rebalsim.simulation.engine import APP, FIRST, NEVER, RANKS, SCRIPT, Alarm, Signal
 from rebalsim.simulation.lag import mark
@@ -183,7 +185,7 @@ class Process:
         self.thawed_us = -1
         self.hang_us = 0
         self.hangs = "after"  # the batch at hand; or before the next one, or now
-        self.hang_why = "hang"
+        self.hang_why: str = StuckBy.HANG
         self.thrown = 0
         self.stop_option = ""  # asked to stop: default | leave | remain
         self.expiry: Alarm | None = None
@@ -238,7 +240,7 @@ class Process:
             mark(self, self.feed.shares.values())
         self.world.progress.give_up(self, self.feed.shares.values())
         tell_bytes(self, self.feed.shares.values())
-        self.world.stores.exited(self, how == "closed")
+        self.world.stores.exited(self, how == LifeEnd.CLOSED)
         self.is_alive = False
         self.how_ended = how
         self.heartbeat.stop()
@@ -254,7 +256,7 @@ class Process:
         """
         if not self.is_alive:
             return
-        self.end("killed", why=why)
+        self.end(LifeEnd.KILLED, why=why)
 
     def freeze(self) -> None:
         if not self.is_alive or self.is_frozen:
@@ -287,7 +289,7 @@ class Process:
         """Requests that waited too long for an answer are given up."""
         raise NotImplementedError
 
-    def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
+    def hang(self, us: int, why: str = StuckBy.HANG, is_seen: bool = False) -> None:
         """The handler will be stuck for so long after the batch at hand, or with the next poll()
         that returns. `is_seen`: it was seen to, just now, when poll() had returned the nearest
         batch and before that was handled.
@@ -340,7 +342,7 @@ class Process:
 
     def _grace_ends(self, life: int) -> None:
         if self.is_alive and self.life == life:
-            self.kill("grace")
+            self.kill(OUT_OF_GRACE)
 
     def change_pace(self, slowness: float) -> None:
         """Batches take so many times as long from now on."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.restored_from import RestoredFrom
 from rebalsim.simulation.engine import APP, Engine
 from rebalsim.simulation.shares import INITIAL, RESTORING, Share
 from rebalsim.trace.streams_events import StoreRestored
@@ -88,7 +89,7 @@ class Stores:
             share = consumer.feed.shares.get(p)
             if share is None:
                 continue
-            how = "checkpoint" if self._is_there(consumer, p) else "scratch"
+            how = RestoredFrom.CHECKPOINT if self._is_there(consumer, p) else RestoredFrom.SCRATCH
             size, began_us = int(self._missing(consumer, p)), int(begins_us)
             begins_us += self._restore_us(consumer, p)
             self._whole_us[consumer.name, p] = int(begins_us)

@@ -20,6 +20,7 @@ from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.java_hash import string_hash
 from rebalsim.domain.lead import lead_of
+from rebalsim.domain.life_end import LifeEnd
 from rebalsim.domain.machine import Machine
 from rebalsim.domain.own_code import is_own_code
 from rebalsim.domain.pattern import matcher_of
@@ -613,7 +614,7 @@ class World:
         self.script.noticed(consumer)
         self.script.changed()
         if (
-            consumer.how_ended == "fatal"
+            consumer.how_ended == LifeEnd.FATAL
             and consumer.spec.handler.on_error is AfterError.CRASH
             and consumer.spec.process
         ):
@@ -629,7 +630,7 @@ class World:
         return (
             consumer
             for consumer in self._members.get(group, ())
-            if not consumer.is_alive and consumer.how_ended == "fatal"
+            if not consumer.is_alive and consumer.how_ended == LifeEnd.FATAL
         )
 
 

@@ -16,6 +16,10 @@ from rebalsim.domain.callback import Callback
 from rebalsim.domain.errors import InputError
 from rebalsim.domain.ids import Partition, partition_named
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.membership import Arrival
+from rebalsim.domain.noticed_by import NoticedBy
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.outside.documents import parse_json
 from rebalsim.outside.rule import said
 from rebalsim.trace import events as ev
@@ -210,7 +214,9 @@ class _Translation:
                     unread[p] = (at, _POSITION_APIS[api])
         elif error == "REBALANCE_IN_PROGRESS" and api != KafkaApi.OFFSET_COMMIT:
             self.out.append(
-                ev.RebalanceNoticed(at, who, "sync" if api == KafkaApi.SYNC else "heartbeat")
+                ev.RebalanceNoticed(
+                    at, who, NoticedBy.SYNC if api == KafkaApi.SYNC else NoticedBy.HEARTBEAT
+                )
             )
         elif (
             error
@@ -316,19 +322,19 @@ def _stop(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
 def _kill(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
     s._act(at, "Crash", "kill", who, f"kill {who}", "kill")
     s.killed[who] = at
-    s.out.append(ev.ConsumerExited(at, who, int(e.get("life", 1)), "killed"))
+    s.out.append(ev.ConsumerExited(at, who, int(e.get("life", 1)), LifeEnd.KILLED))
     s._gone(who)
 
 
 def _exit(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
     if s.killed.pop(who, None) is None:
-        s.out.append(ev.ConsumerExited(at, who, int(e["life"]), "closed"))
+        s.out.append(ev.ConsumerExited(at, who, int(e["life"]), LifeEnd.CLOSED))
         s._gone(who)
 
 
 def _fatal(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
     s.out.append(
-        ev.ConsumerExited(at, who, int(e.get("life", 1)), "fatal", str(e.get("error", "")))
+        ev.ConsumerExited(at, who, int(e.get("life", 1)), LifeEnd.FATAL, str(e.get("error", "")))
     )
     s._gone(who)
 
@@ -363,7 +369,7 @@ def _state(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
 
 def _hang(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
     s.hanging[who] = None
-    s.out.append(ev.HandlerStuck(at, who, "hang"))
+    s.out.append(ev.HandlerStuck(at, who, StuckBy.HANG))
 
 
 def _hang_over(s: _Translation, at: int, who: str, e: Mapping[str, Any]) -> None:
@@ -397,6 +403,6 @@ _SIMPLE: dict[str, Any] = {
     "reset": lambda s, at, who, e: s.out.append(ev.MemberReset(at, who, str(e["reason"]))),
     "commit_failed": lambda s, at, who, e: s.out.append(ev.CommitRefused(at, who, str(e["error"]))),
     "arrived": lambda s, at, who, e: s.out.append(
-        ev.MemberAdded(at, s.group, who, str(e["id"]), "new")
+        ev.MemberAdded(at, s.group, who, str(e["id"]), Arrival.NEW)
     ),
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalsim.domain.membership import Removal
 from rebalsim.protocol.classic.group import ClassicGroup
 from rebalsim.protocol.classic.log import append_empty_group
 from rebalsim.protocol.effects import CancelTimer, Effect, Note, Reply, SetTimer
@@ -186,7 +187,7 @@ def _kick_absent(group: ClassicGroup, out: list[Effect]) -> tuple[str, ...]:
                 "MemberRemoved",
                 {
                     "member_id": member.member_id,
-                    "why": "not-rejoined",
+                    "why": Removal.NOT_REJOINED,
                     "last_heard_us": member.heard_us,
                 },
             )

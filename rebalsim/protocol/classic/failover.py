@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rebalsim.domain.membership import Arrival
 from rebalsim.protocol.classic.barrier import Trigger, prepare_rebalance
 from rebalsim.protocol.classic.group import ClassicGroup, Member
 from rebalsim.protocol.classic.log import GroupRecord, MemberRecord
@@ -85,7 +86,7 @@ def load(
     group.state = ClassicState.STABLE if record.members else ClassicState.EMPTY
     for kept in record.members:
         group.add(_from_log(kept, record, group.session_prefix))
-        out.append(Note("MemberAdded", {"member_id": kept.member_id, "how": "loaded"}))
+        out.append(Note("MemberAdded", {"member_id": kept.member_id, "how": Arrival.LOADED}))
     dead, state = ClassicState.DEAD, group.state
     out.append(state_changed(dead, state, group.generation, trigger="coordinator-moved"))
     for member in group.ordered():

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.protocol.classic.barrier import (
     Trigger,
     maybe_complete_join,
@@ -59,7 +60,7 @@ def join(
                     "MemberRemoved",
                     {
                         "member_id": member.member_id,
-                        "why": "group-full",
+                        "why": Removal.GROUP_FULL,
                         "last_heard_us": member.heard_us,
                     },
                 )
@@ -105,7 +106,7 @@ def _join_stranger(
         if holder is not None:
             replace_static_member(group, number, request, holder, member_id, now_us, out)
         else:
-            _add(group, number, request, member_id, "static", now_us, out)
+            _add(group, number, request, member_id, Arrival.STATIC, now_us, out)
     elif request.version >= 4:
         # KIP-394: no member yet, so no rebalance; but a barrier that is not an initial one waits
         # for this id from now on.
@@ -113,10 +114,12 @@ def _join_stranger(
         timer = group.session_prefix + member_id
         group.pending[member_id] = timer
         out.append(SetTimer(timer, now_us + request.session_timeout_us))
-        out.append(Note("MemberAdded", {"member_id": member_id, "how": "pending"}))
+        out.append(Note("MemberAdded", {"member_id": member_id, "how": Arrival.PENDING}))
         _refuse(number, Error.MEMBER_ID_REQUIRED, member_id, out)
     else:
-        _add(group, number, request, group.new_member_id(request.client_id), "new", now_us, out)
+        _add(
+            group, number, request, group.new_member_id(request.client_id), Arrival.NEW, now_us, out
+        )
 
 
 def _add(
@@ -176,7 +179,7 @@ def _join_known(
         if request.instance_id is not None:  # an IllegalStateException in Kafka
             _refuse(number, Error.UNKNOWN_SERVER_ERROR, "", out)
         else:
-            _add(group, number, request, member_id, "new", now_us, out)
+            _add(group, number, request, member_id, Arrival.NEW, now_us, out)
         return
     error = group.identity_error(member_id, request.instance_id)
     if error is not Error.NONE:

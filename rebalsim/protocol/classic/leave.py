@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Removal
 from rebalsim.protocol.classic.barrier import Trigger, rebalance_or_complete
 from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
@@ -76,7 +77,7 @@ def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[E
     if member_id in group.pending:
         out.append(CancelTimer(group.pending[member_id]))
         group.remove(member_id)
-        out.append(Note("MemberRemoved", {"member_id": member_id, "why": "left"}))
+        out.append(Note("MemberRemoved", {"member_id": member_id, "why": Removal.LEFT}))
         return Error.NONE
     error = group.identity_error(member_id, who.instance_id)
     if error is not Error.NONE:
@@ -89,7 +90,7 @@ def _remove(group: ClassicGroup, member_id: str, who: LeavingMember, out: list[E
     out.append(
         Note(
             "MemberRemoved",
-            {"member_id": member_id, "why": "left", "last_heard_us": member.heard_us},
+            {"member_id": member_id, "why": Removal.LEFT, "last_heard_us": member.heard_us},
         )
     )
     return Error.NONE

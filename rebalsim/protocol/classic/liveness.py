@@ -5,6 +5,7 @@ handed out.
 from __future__ import annotations
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Removal
 from rebalsim.protocol.classic.barrier import Trigger, complete_join, rebalance_or_complete
 from rebalsim.protocol.classic.fencing import note_fenced
 from rebalsim.protocol.classic.group import ClassicGroup
@@ -60,7 +61,7 @@ def session_expired(group: ClassicGroup, member_id: str, now_us: int, out: list[
         return
     if member_id in group.pending:
         group.remove(member_id)
-        out.append(Note("MemberRemoved", {"member_id": member_id, "why": "pending-expired"}))
+        out.append(Note("MemberRemoved", {"member_id": member_id, "why": Removal.PENDING_EXPIRED}))
         _complete_if_met(group, member_id, now_us, out)
         return
     member = group.members.get(member_id)
@@ -75,7 +76,11 @@ def session_expired(group: ClassicGroup, member_id: str, now_us: int, out: list[
     out.append(
         Note(
             "MemberRemoved",
-            {"member_id": member_id, "why": "session-expired", "last_heard_us": member.heard_us},
+            {
+                "member_id": member_id,
+                "why": Removal.SESSION_EXPIRED,
+                "last_heard_us": member.heard_us,
+            },
         )
     )
     if group.state is PREPARING:
@@ -84,7 +89,7 @@ def session_expired(group: ClassicGroup, member_id: str, now_us: int, out: list[
         rebalance_or_complete(
             group,
             Trigger(
-                "session-expired",
+                Removal.SESSION_EXPIRED,
                 member_id,
                 f"removing member {member_id} on heartbeat expiration.",
                 "removal",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.protocol.classic.barrier import (
     Trigger,
     maybe_complete_join,
@@ -34,8 +35,8 @@ def replace_static_member(
     """
     leader_before = group.leader_id
     member = _replace(group, group.members[old_id], new_id, out)
-    out.append(Note("MemberRemoved", {"member_id": old_id, "why": "replaced"}))
-    out.append(Note("MemberAdded", {"member_id": new_id, "how": "replacement"}))
+    out.append(Note("MemberRemoved", {"member_id": old_id, "why": Removal.REPLACED}))
+    out.append(Note("MemberAdded", {"member_id": new_id, "how": Arrival.REPLACEMENT}))
     # The old id's timer stays and will find nobody. The new one starts with the old member's
     # session timeout, and with the new one's only after its first heartbeat.
     group.arm(member, member.session_timeout_us, now_us, out)
@@ -127,8 +128,8 @@ class StoredReplacement:
         if group.members.get(member.member_id) is not member:
             return
         old = _replace(group, member, self.old_id, out)
-        out.append(Note("MemberRemoved", {"member_id": member.member_id, "why": "replaced"}))
-        out.append(Note("MemberAdded", {"member_id": self.old_id, "how": "replacement"}))
+        out.append(Note("MemberRemoved", {"member_id": member.member_id, "why": Removal.REPLACED}))
+        out.append(Note("MemberAdded", {"member_id": self.old_id, "how": Arrival.REPLACEMENT}))
         group.arm(old, old.session_timeout_us, now_us, out)
         if waited:
             refused = JoinGroupResponse(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.membership import Removal
 from rebalsim.protocol.classic.barrier import (
     Trigger,
     cancel_sync_timer,
@@ -160,7 +161,11 @@ def sync_expired(group: ClassicGroup, now_us: int, out: list[Effect]) -> None:
             out.append(
                 Note(
                     "MemberRemoved",
-                    {"member_id": member_id, "why": "not-synced", "last_heard_us": member.heard_us},
+                    {
+                        "member_id": member_id,
+                        "why": Removal.NOT_SYNCED,
+                        "last_heard_us": member.heard_us,
+                    },
                 )
             )
     prepare_rebalance(

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.membership import Removal
 from rebalsim.protocol.consumer.admission import Admitted, holder_of, static_member
 from rebalsim.protocol.consumer.group import ConsumerGroup
 from rebalsim.protocol.consumer.member import UNRELEASED, UNREVOKED, Classic, Member
@@ -221,7 +222,7 @@ def leave(
             answers.append(LeftMember(who.member_id, who.instance_id, refused.error))
     epoch = group.epoch
     for member in leaving.values():
-        remove(group, member, "left", effects)
+        remove(group, member, Removal.LEFT, effects)
     group.epoch = min(group.epoch, epoch + 1)
     return LeaveGroupResponse(Error.NONE, tuple(answers))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.domain.server_target import Target
 from rebalsim.protocol.consumer import regexes
 from rebalsim.protocol.consumer.admission import Admitted
@@ -202,15 +203,21 @@ def _enter(group: ConsumerGroup, admitted: Admitted, member: Member, notes: list
         # session timer is set anew below).
         group.targets[member.member_id] = target
         notes.insert(
-            0, note("MemberRemoved", member_id=replaced.member_id, why="replaced", last_heard_us=-1)
+            0,
+            note(
+                "MemberRemoved",
+                member_id=replaced.member_id,
+                why=Removal.REPLACED,
+                last_heard_us=-1,
+            ),
         )
     if admitted.is_new:
         how = (
-            "replacement"
+            Arrival.REPLACEMENT
             if replaced is not None
-            else "static"
+            else Arrival.STATIC
             if member.instance_id is not None
-            else "new"
+            else Arrival.NEW
         )
         notes.insert(
             1 if replaced is not None else 0,

@@ -9,6 +9,7 @@ from typing import Any
 
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.kubernetes import DrainNode, Evict, Recreate
+from rebalsim.domain.life_end import OUT_OF_GRACE
 
 Carried = Generator[Any, Any, None]
 
@@ -71,7 +72,7 @@ def evict(world: Any, name: str, deed: Evict) -> Carried:
     yield world.engine.timeout(deed.notice_us)
     for consumer, life in lives:
         if consumer.is_alive and consumer.life == life:
-            consumer.kill("grace")
+            consumer.kill(OUT_OF_GRACE)
     if not deed.stand_ins:
         yield world.engine.timeout(took)
         for consumer, _ in lives:

@@ -12,8 +12,11 @@ from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.draws import mean_of
 from rebalsim.domain.ids import Partition
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.restored_from import RestoredFrom
 from rebalsim.domain.scenario import Group, Scenario
 from rebalsim.domain.script import RollingBounce
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.arrivals import Arrivals, arrivals_of
 from rebalsim.simulation.streams.classic_member import COOPERATIVE, EAGER
@@ -35,7 +38,7 @@ from rebalsim.trace import streams_events as se
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
-_STUCK = {"stuck": "hang", "poisoned": "poison", "punctuating": "punctuator"}
+_STUCK = {"stuck": StuckBy.HANG, "poisoned": StuckBy.POISON, "punctuating": StuckBy.PUNCTUATOR}
 _OF_NO_GROUP = ("Fenced", "BrokerChanged", "TopicChanged")
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 
@@ -123,7 +126,7 @@ class Teller:
                 events += how(self, happening)
         horizon = self._scenario.horizon_us
         for key in list(self._restoring):
-            events.append(self._restoration(key, horizon - 1, 0, "given-up"))
+            events.append(self._restoration(key, horizon - 1, 0, RestoredFrom.GIVEN_UP))
         events.sort(key=attrgetter("at_us"))
         events = [e for e in events if e.at_us < horizon or type(e) is ev.LagMarked]
         return Trace(self._header(version, told, topics), events)
@@ -247,10 +250,10 @@ class Teller:
             elif h.what == "closed":
                 made.append(ev.CloseEnded(h.at_us, name))
                 error = self._died_of.get(h.instance, "")
-                how = "fatal" if error else "closed"
+                how = LifeEnd.FATAL if error else LifeEnd.CLOSED
                 made.append(ev.ConsumerExited(h.at_us, name, h.life, how, error))
             elif h.what == "killed":
-                made.append(ev.ConsumerExited(h.at_us, name, h.life, "killed"))
+                made.append(ev.ConsumerExited(h.at_us, name, h.life, LifeEnd.KILLED))
             elif h.what == "froze":
                 made.append(ev.ConsumerFroze(h.at_us, name))
             elif h.what == "thawed":
@@ -278,7 +281,7 @@ class Teller:
         if h.what == "restored" and key in self._restoring:
             return [self._restoration(key, h.at_us, 0, "")]
         if h.what in ("closed", "suspended", "killed", "lost") and key in self._restoring:
-            return [self._restoration(key, h.at_us, h.left, "given-up")]
+            return [self._restoration(key, h.at_us, h.left, RestoredFrom.GIVEN_UP)]
         if h.what in ("running", "ready", "resumed", "continued"):
             return self._running(h, name, inputs)
         if h.what in _STUCK:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.ids import Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.noticed_by import NoticedBy
 from rebalsim.protocol.classic_member import NO_GENERATION, After, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.member_timers import backoff_us
@@ -320,7 +321,7 @@ class MainThread(Membership):
         if after is After.GO_ON or after is After.RETRY:
             timers.answered(now)
             if after is After.RETRY and not is_known:
-                consumer.tell(RebalanceNoticed(now, consumer.name, "heartbeat"))
+                consumer.tell(RebalanceNoticed(now, consumer.name, NoticedBy.HEARTBEAT))
                 consumer.tell(RejoinRequested(now, consumer.name, member.rejoin_reason))
             return
         if after is After.IGNORE:

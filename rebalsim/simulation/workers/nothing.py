@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rebalsim.domain.stuck_by import StuckBy
+
 
 class NoFeed:
     """A process that reads no partition."""
@@ -53,7 +55,7 @@ class NoConsumer:
     def change_pace(self, slowness: float) -> None:
         self.slowness = slowness
 
-    def hang(self, us: int, why: str = "hang", is_seen: bool = False) -> None:
+    def hang(self, us: int, why: str = StuckBy.HANG, is_seen: bool = False) -> None:
         """It has no handler; a story that asks for it is refused."""
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:

@@ -17,6 +17,7 @@ from rebalsim.domain.connect import SINK, Connector
 from rebalsim.domain.consumer import Consumer as Spec
 from rebalsim.domain.draws import Draw
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.life_end import LifeEnd
 from rebalsim.protocol.errors_of_kafka import Error
 from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, RANKS, SCRIPT
@@ -117,7 +118,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         if self.life == life and self.is_alive and not self.herder.group.is_gone:
             self.tell(CloseEnded(self.engine.now, self.name))
             took = self.draw("exit", self.costs.exit)
-            self.at(self.engine.now + took, lambda _: self.end("closed"))
+            self.at(self.engine.now + took, lambda _: self.end(LifeEnd.CLOSED))
 
     def end(self, how: str, error: str = "") -> None:
         if not self.is_alive:
@@ -134,10 +135,10 @@ class Worker(NoConsumer, ExactlyOncePort):
         self.world.exited(self)
 
     def fail(self, error: str) -> None:
-        self.end("fatal", error)
+        self.end(LifeEnd.FATAL, error)
 
     def kill(self) -> None:
-        self.end("killed")
+        self.end(LifeEnd.KILLED)
 
     def stop(self, option: str = "default") -> None:
         """SIGTERM; killed when its grace is over."""

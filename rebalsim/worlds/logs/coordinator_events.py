@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.kafka_states import KafkaGroupState, KafkaMemberState
+from rebalsim.domain.membership import Arrival, Removal
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.adoption import stem_of
@@ -29,11 +30,11 @@ TRIGGERS = {
     TriggerKind.REJOIN: "metadata-changed",
 }
 REMOVED = {
-    FactKind.LEFT: "left",
-    FactKind.FAILED: "session-expired",
-    FactKind.REMOVED: "not-rejoined",
-    FactKind.STUCK: "rebalance-timeout",
-    FactKind.UNBORN: "pending-expired",
+    FactKind.LEFT: Removal.LEFT,
+    FactKind.FAILED: Removal.SESSION_EXPIRED,
+    FactKind.REMOVED: Removal.NOT_REJOINED,
+    FactKind.STUCK: Removal.REBALANCE_TIMEOUT,
+    FactKind.UNBORN: Removal.PENDING_EXPIRED,
 }
 Name = Callable[[str], str]
 
@@ -110,14 +111,14 @@ class _Told:
         self._goes(f, KafkaGroupState.EMPTY)
 
     def on_born(self, f: Fact) -> None:
-        self._added(f, "pending")
+        self._added(f, Arrival.PENDING)
 
     def on_added(self, f: Fact) -> None:
-        self._added(f, "static" if f.instance else "new")
+        self._added(f, Arrival.STATIC if f.instance else Arrival.NEW)
 
     def on_replaced(self, f: Fact) -> None:
         if f.member:
-            self._added(f, "replacement")
+            self._added(f, Arrival.REPLACEMENT)
 
     def _added(self, f: Fact, how: str) -> None:
         self.out.append(ev.MemberAdded(f.at_us, self.group, self.name(f.member), f.member, how))
@@ -139,8 +140,11 @@ class _Told:
         self.out.append(ev.CoordinatorMoved(f.at_us, self.group, int(f.client or -1), True))
 
     def on_reconciled(self, f: Fact) -> None:
-        state = {"STABLE": KafkaGroupState.STABLE, "UNREVOKED_PARTITIONS": "UnrevokedPartitions"}
-        after = state.get(f.why, "UnreleasedPartitions")
+        state = {
+            "STABLE": KafkaMemberState.STABLE,
+            "UNREVOKED_PARTITIONS": KafkaMemberState.UNREVOKED_PARTITIONS,
+        }
+        after = state.get(f.why, KafkaMemberState.UNRELEASED_PARTITIONS)
         self.out.append(
             ev.MemberStateChanged(f.at_us, self.group, self.name(f.member), "", after, f.generation)
         )

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from rebalsim.domain.ids import MOST_PARTITIONS, Partition
 from rebalsim.domain.kafka_api import KafkaApi
+from rebalsim.domain.life_end import LifeEnd
+from rebalsim.domain.noticed_by import NoticedBy
+from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.trace import events as ev
 from rebalsim.trace.events import TraceEvent
 from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, CALLS, OF_EPOCHS, Fact, FactKind
@@ -69,14 +72,16 @@ class _Book:
         if self.is_gone or self.halted:
             return
         if stop.how in (StopKind.KILLED, StopKind.DIED):
-            self._exit(stop.at_us, "killed" if stop.how == StopKind.KILLED else "closed")
+            self._exit(
+                stop.at_us, LifeEnd.KILLED if stop.how == StopKind.KILLED else LifeEnd.CLOSED
+            )
         elif stop.how == StopKind.FROZEN:
             self.halted = StopKind.FROZEN
             self.out.append(ev.ConsumerFroze(stop.at_us, self.name))
         else:
             self.halted = StopKind.HUNG
             held = tuple(sorted(self.owned))
-            self.out.append(ev.HandlerStuck(stop.at_us, self.name, "hang", held))
+            self.out.append(ev.HandlerStuck(stop.at_us, self.name, StuckBy.HANG, held))
 
     def take(self, f: Fact, place: int) -> None:
         if f.what == FactKind.STARTED or (
@@ -92,7 +97,7 @@ class _Book:
 
     def _begin(self, at: int) -> None:
         if not self.is_gone:
-            self._exit(at, "killed")
+            self._exit(at, LifeEnd.KILLED)
         self.life += 1
         self.is_gone = False
         self.out += [
@@ -121,13 +126,13 @@ class _Book:
 
     # ------------------------------------------------------------------------------- its facts
     def on_closed(self, f: Fact, place: int) -> None:
-        self._exit(f.at_us, "closed")
+        self._exit(f.at_us, LifeEnd.CLOSED)
 
     def on_asking(self, f: Fact, place: int) -> None:
         self.out.append(ev.RequestSent(f.at_us, self.name, KafkaApi.JOIN, -1))
 
     def on_heard(self, f: Fact, place: int) -> None:
-        self.out.append(ev.RebalanceNoticed(f.at_us, self.name, "heartbeat"))
+        self.out.append(ev.RebalanceNoticed(f.at_us, self.name, NoticedBy.HEARTBEAT))
 
     def on_rejoining(self, f: Fact, place: int) -> None:
         self.out.append(ev.RejoinRequested(f.at_us, self.name, f.why))
