@@ -10,7 +10,7 @@ reconciliation).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 
 from rebalsim.analysis.analysis import Analysis
@@ -36,33 +36,54 @@ def committed_at(a: Analysis, group: str, at_us: int, handled: Handled) -> dict[
     if any(f.group == group and f.is_of_streams for f in a.header.consumers.values()):
         return committed_by_threads(a, group, at_us, handled)
     members = {m.consumer: m for m in a.members}
+    positions = _positions_of(a, group)
+    found: dict[Partition, int] = {}
+    for (of, p), holdings in a.holdings.items():
+        if of == group:
+            told = positions.get(p, ())
+            value = _committed(a, p, holdings, told, members, at_us, handled)
+            furthest = handled(p, at_us)
+            if value is not None:
+                found[p] = value if furthest is None else min(value, furthest)
+    return found
+
+
+def _positions_of(a: Analysis, group: str) -> dict[Partition, list[ev.PositionFound]]:
+    """Where the group's owners began to read, in order of time."""
     positions: dict[Partition, list[ev.PositionFound]] = {}
     for e in a.trace.events:
         if type(e) is ev.PositionFound and a.index.group_of.get(e.consumer, group) == group:
             positions.setdefault(e.partition, []).append(e)
-    found: dict[Partition, int] = {}
-    for (of, p), holdings in a.holdings.items():
-        if of != group:
-            continue
-        told = positions.get(p, ())
-        value, last_us = None, NEVER
-        for e in told:
-            if e.at_us <= at_us and e.how == PositionFrom.COMMITTED:
-                value, last_us = e.offset, e.at_us
-        for h in (h for h in holdings if h.started_us <= at_us):
-            instant = _last_commit(a, members[h.consumer].spans, h, min(h.ended_us, at_us))
-            offset = handled(p, instant) if instant >= max(h.started_us, last_us + 1) else None
-            if offset is not None:
-                value, last_us = offset, instant
-        following = next((e for e in told if e.at_us > at_us), None)
-        if following is not None and following.how == PositionFrom.COMMITTED:
-            value = _bounded(a, holdings, value, following, members, at_us)
-        elif following is not None:  # who found nothing committed tells that nobody had
-            value = None
-        if value is not None:
-            furthest = handled(p, at_us)
-            found[p] = value if furthest is None else min(value, furthest)
-    return found
+    return positions
+
+
+def _committed(
+    a: Analysis,
+    p: Partition,
+    holdings: Sequence[Holding],
+    told: Sequence[ev.PositionFound],
+    members: Mapping[str, MemberLife],
+    at_us: int,
+    handled: Handled,
+) -> int | None:
+    """A partition's committed offset, by what was found committed before and after, and by the
+    last commit of each owner until then.
+    """
+    value, last_us = None, NEVER
+    for e in told:
+        if e.at_us <= at_us and e.how == PositionFrom.COMMITTED:
+            value, last_us = e.offset, e.at_us
+    for h in (h for h in holdings if h.started_us <= at_us):
+        instant = _last_commit(a, members[h.consumer].spans, h, min(h.ended_us, at_us))
+        offset = handled(p, instant) if instant >= max(h.started_us, last_us + 1) else None
+        if offset is not None:
+            value, last_us = offset, instant
+    following = next((e for e in told if e.at_us > at_us), None)
+    if following is None:
+        return value
+    if following.how != PositionFrom.COMMITTED:
+        return None  # who found nothing committed tells that nobody had
+    return _bounded(a, holdings, value, following, members, at_us)
 
 
 def _bounded(
@@ -70,7 +91,7 @@ def _bounded(
     holdings: Sequence[Holding],
     value: int | None,
     following: ev.PositionFound,
-    members: dict[str, MemberLife],
+    members: Mapping[str, MemberLife],
     at_us: int,
 ) -> int:
     """Where the next owner began is what had been committed by then: never less than now, and

@@ -168,38 +168,40 @@ class Doings:
         log only when the next generation is.
         """
         removal = self.index.events[event]
-        was = (
-            self.memberships_of(removal.group).of(removal.member_id)
-            if type(removal) is ev.MemberRemoved
-            else None
-        )
-        heard = removal.last_heard_us if type(removal) is ev.MemberRemoved else -1
-        if heard >= 0:
-            loaded, exited = -1, -1
-            numbers = self.index.by_consumer.get(consumer, NOTHING)
-            for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
-                e = self.index.events[numbers[place]]
-                kind = type(e)
-                if (
-                    kind is ev.MemberAdded
-                    and e.member_id == removal.member_id
-                    and e.how == Arrival.LOADED
-                ):
-                    loaded, heard = numbers[place], -1
-                elif loaded >= 0 and kind is ev.MemberRemoved and e.member_id == removal.member_id:
-                    return Doing.GHOST, self.index.events[loaded].at_us, loaded
-                elif e.at_us < heard or (
-                    kind is ev.MemberAdded and e.member_id == removal.member_id
-                ):
-                    break
-                elif kind is ev.ConsumerExited and exited < 0:
-                    exited = numbers[place]
-            if was is not None and was.exited_us >= 0:
-                return Doing.AWAY if was.is_closed else Doing.DEAD, was.exited_us, was.exit_event
-            if exited >= 0:
-                e = self.index.events[exited]
-                return Doing.AWAY if e.how == LifeEnd.CLOSED else Doing.DEAD, e.at_us, exited
+        if type(removal) is not ev.MemberRemoved or removal.last_heard_us < 0:
+            return self.at(consumer, from_us)
+        loaded, exited = self._since_heard_of(consumer, at, removal)
+        if loaded >= 0:
+            return Doing.GHOST, self.index.events[loaded].at_us, loaded
+        was = self.memberships_of(removal.group).of(removal.member_id)
+        if was is not None and was.exited_us >= 0:
+            return Doing.AWAY if was.is_closed else Doing.DEAD, was.exited_us, was.exit_event
+        if exited >= 0:
+            e = self.index.events[exited]
+            return Doing.AWAY if e.how == LifeEnd.CLOSED else Doing.DEAD, e.at_us, exited
         return self.at(consumer, from_us)
+
+    def _since_heard_of(self, consumer: str, at: int, removal: ev.MemberRemoved) -> tuple[int, int]:
+        """Which event loaded a member that had been removed before (a ghost), or else by which its
+        process exited since it was last heard of; −1 where there is none.
+        """
+        heard, loaded, exited = removal.last_heard_us, -1, -1
+        numbers = self.index.by_consumer.get(consumer, NOTHING)
+        for place in range(self.index.first_at(numbers, at + 1) - 1, -1, -1):
+            e = self.index.events[numbers[place]]
+            kind = type(e)
+            is_its_own = (
+                kind is ev.MemberAdded or kind is ev.MemberRemoved
+            ) and e.member_id == removal.member_id
+            if is_its_own and kind is ev.MemberAdded and e.how == Arrival.LOADED:
+                loaded, heard = numbers[place], -1
+            elif is_its_own and kind is ev.MemberRemoved and loaded >= 0:
+                return loaded, exited
+            elif e.at_us < heard or (is_its_own and kind is ev.MemberAdded):
+                break
+            elif kind is ev.ConsumerExited and exited < 0:
+                exited = numbers[place]
+        return -1, exited
 
     def _of_joiner(self, r: Rebalance, late: str, from_us: int) -> tuple[Facts, tuple[int, ...]]:
         """The last one joined in the end: what kept it from that instant on."""

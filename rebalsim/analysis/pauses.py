@@ -264,35 +264,44 @@ class PauseFinder:
                 continue
             taker[p] = name
             is_served = True
-            if pause is None:
-                continue
-            del group.open[p]
-            ready_us, ready_event = group.ready.get(p) or (c.returned_us, c.returned_event)
-            went = group.resumed.get(p)
-            if (
-                age >= 0
-                and ready_us > pause.started_us
-                and e.at_us - ready_us - age > PRODUCER_LATE_US
-            ):
-                self._close(pause, ready_us, ready_event, name)
-            elif went is not None and _is_kept(pause, name):
-                self._close(pause, *went, name)
-            else:
-                self._close(pause, e.at_us, number, name)
+            if pause is not None:
+                self._close(pause, *self._end_of(pause, c, number, e, age), name)
         if is_served and group.open:
             self._resume(
                 c, [p for p in c.holds if p in group.open and self._is_ready(c, p)], e.at_us, number
             )
-            for p in c.holds:
-                pause = group.open.get(p)
-                if (
-                    pause is not None
-                    and c.returned_us > pause.started_us
-                    and _is_kept(pause, name)
-                    and p not in group.resumed
-                    and not c.halted
-                ):
-                    group.resumed[p] = e.at_us, number
+            self._note_resumed(c, number, e.at_us)
+
+    def _end_of(
+        self, pause: Pause, c: ConsumerState, number: int, e: ev.RecordsDelivered, age: int
+    ) -> tuple[int, int]:
+        """When the pause that these records end was over, and by which event: earlier, where its
+        partition was ready and only the next record was long in coming.
+        """
+        group, p = c.group, pause.partition
+        del group.open[p]
+        ready_us, ready_event = group.ready.get(p) or (c.returned_us, c.returned_event)
+        was_ready = age >= 0 and ready_us > pause.started_us
+        if was_ready and e.at_us - ready_us - age > PRODUCER_LATE_US:
+            return ready_us, ready_event
+        resumed = group.resumed.get(p)
+        if resumed is not None and _is_kept(pause, e.consumer):
+            return resumed
+        return e.at_us, number
+
+    def _note_resumed(self, c: ConsumerState, number: int, at_us: int) -> None:
+        """Its other partitions that still wait for records go on from here, too."""
+        group = c.group
+        for p in c.holds:
+            pause = group.open.get(p)
+            if (
+                pause is not None
+                and c.returned_us > pause.started_us
+                and _is_kept(pause, c.name)
+                and p not in group.resumed
+                and not c.halted
+            ):
+                group.resumed[p] = at_us, number
 
     def _is_ready(self, c: ConsumerState, p: Partition) -> bool:
         """The new owner knows where to read the partition."""

@@ -455,38 +455,50 @@ class Storyteller:
                 return alone, ()
             if (dead := self._dead_in(r, p, began, ended)) is not None:
                 return dead
-        # consumer protocol: it has been told, and its poll thread must come to it
         if r is None and assignee and ended - began > SLOW_FETCH_US:
-            doing, since, event = self.doings.at(assignee, began)
-            if doing and doing is not Doing.IN_CALLBACK:
-                return Facts(assignee, doing, since, ended), (event,)
-            return Facts(assignee, self.doings.between(assignee, began, ended), began, ended), ()
-        led = self._read_by(r.leader, r, ended) if r is not None and r.leader else (-1, -1)
+            return self._until_polled(assignee, began, ended)
+        return self._longest_of_assignment(assignee, r, began, ended)
+
+    def _until_polled(self, assignee: str, began: int, ended: int) -> Told:
+        """Consumer protocol: the owner has been told, and its poll thread must come to it."""
+        doing, since, event = self.doings.at(assignee, began)
+        if doing and doing is not Doing.IN_CALLBACK:
+            return Facts(assignee, doing, since, ended), (event,)
+        return Facts(assignee, self.doings.between(assignee, began, ended), began, ended), ()
+
+    def _longest_of_assignment(
+        self, assignee: str, r: Rebalance | None, began: int, ended: int
+    ) -> Told:
+        """Of the three waits between barrier and owner, the longest, and what kept its consumer."""
+        leader = r.leader if r is not None else ""
+        led = self._read_by(leader, r, ended) if r is not None and leader else (-1, -1)
         leads = led[0] if led[0] >= 0 else ended
         stored = r.stable_us if r is not None and r.stable_us >= 0 else leads
         waits = (
-            (leads - began, r.leader if r is not None else "", began, leads),
+            (leads - began, leader, began, leads),
             (stored - leads, "", leads, stored),
             (ended - stored, assignee, stored, ended),
         )
         longest, who, from_us, until = max(waits, key=lambda w: w[0])
-        doing, since, event = (
-            self.doings.at(assignee, ended - 1) if assignee else (Doing.NOTHING, -1, -1)
-        )
-        if doing in (Doing.STUCK, Doing.FROZEN):
-            return Facts(assignee, doing, since, ended), (event,)
+        if assignee:
+            doing, since, event = self.doings.at(assignee, ended - 1)
+            if doing in (Doing.STUCK, Doing.FROZEN):
+                return Facts(assignee, doing, since, ended), (event,)
         if not who or longest <= QUICK_US:
             return Facts(assignee, Doing.ASSIGNING, -1, ended), ()
-        from_us, told = max(from_us, began), (led[1],) if led[1] >= 0 and until == leads else ()
+        evidence = (led[1],) if led[1] >= 0 and until == leads else ()
+        return self._kept_assignment(who, max(from_us, began), until, evidence)
+
+    def _kept_assignment(
+        self, who: str, from_us: int, until: int, evidence: tuple[int, ...]
+    ) -> Told:
+        """What the consumer whose turn it was did all that while."""
         doing, since, event = self.doings.at(who, from_us)
         if doing and doing is not Doing.IN_CALLBACK:
-            return Facts(who, doing, since, until), (event, *told)
-        how = (
-            Doing.AWAY
-            if self._between(who, from_us, until, ev.ConsumerExited)
-            else self.doings.between(who, from_us, until)
-        )
-        return Facts(who, how, from_us, until), told
+            return Facts(who, doing, since, until), (event, *evidence)
+        if self._between(who, from_us, until, ev.ConsumerExited):
+            return Facts(who, Doing.AWAY, from_us, until), evidence
+        return Facts(who, self.doings.between(who, from_us, until), from_us, until), evidence
 
     def _dead_in(self, r: Rebalance, p: Pause, began: int, ended: int) -> Told | None:
         """A process that had ended was to assign, or was given this partition: nobody will ever
@@ -568,22 +580,7 @@ class Storyteller:
 
     def _of_detection(self, p: Pause, who: str, at: int, ended: int) -> Told:
         if not who:
-            # it matches the pattern itself
-            by_client = any(
-                r.trigger is Trigger.SUBSCRIPTION_CHANGED
-                for r in self._rounds_around(p.group, at, ended)
-            )
-            if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
-                return Facts(Doing.NOTHING, Doing.UNLED, at, ended), (back,)
-            kinds = self._told(p.group).within(at, ended)
-            is_consumer = kinds[0][1] if kinds else self._spoke_new(p)
-            return Facts(
-                "",
-                Doing.UNKNOWN,
-                at,
-                ended,
-                Timer.HEARTBEAT if is_consumer and not by_client else Timer.METADATA,
-            ), ()
+            return self._of_nobodys_detection(p, at, ended)
         doing, since, event = self.doings.at(who, at)
         if doing in (Doing.NOTHING, Doing.CLOSING):
             doing, since, event = self.doings.at(who, ended - 1)
@@ -597,14 +594,27 @@ class Storyteller:
         # else it came back, or was replaced, before any timer fired
         timer = next((TIMERS[why] for why in whys if why in TIMERS), Timer.NONE)
         trigger = Trigger.REPLACED if not timer and Removal.REPLACED in whys else Trigger.NONE
-        heard = (
-            next((self.index.events[n].last_heard_us for n in reversed(removed)), -1)
-            if timer is Timer.SESSION
-            else -1
-        )
+        heard = -1
+        if timer is Timer.SESSION and removed:
+            heard = self.index.events[removed[-1]].last_heard_us
         return Facts(
             who, doing or Doing.UNKNOWN, since, ended, timer, trigger, heard if heard > at else -1
         ), tuple(n for n in (event, *removed) if n >= 0)
+
+    def _of_nobodys_detection(self, p: Pause, at: int, ended: int) -> Told:
+        """A partition that was new: until a heartbeat, a refresh of the topics, or a leader that
+        knows that it leads, brought it in.
+        """
+        by_client = any(  # it matches the pattern itself
+            r.trigger is Trigger.SUBSCRIPTION_CHANGED
+            for r in self._rounds_around(p.group, at, ended)
+        )
+        if not by_client and (back := self._unled_since(p.group, ended)) >= 0:
+            return Facts(Doing.NOTHING, Doing.UNLED, at, ended), (back,)
+        kinds = self._told(p.group).within(at, ended)
+        is_consumer = kinds[0][1] if kinds else self._spoke_new(p)
+        timer = Timer.HEARTBEAT if is_consumer and not by_client else Timer.METADATA
+        return Facts("", Doing.UNKNOWN, at, ended, timer), ()
 
     def _unled_since(self, group: str, at_us: int) -> int:
         """The event with which the last round's leader came back in its old place and was not

@@ -370,19 +370,11 @@ class ClassicWalk:
         if r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us):
             return self._before_barrier(at, mode, r), r.last, r
         following = self._following(r.prepared_us if r is not None else at)
-        is_over = r is not None and r.barrier_us >= 0 and r.barrier_us <= at
-        coming = following.last if following is not None else ""
         if mode == "left" and self.is_empty(self.pause.group, r, following, at):
-            # whoever came first ended it
-            returns = following.trigger_consumer if following is not None else ""
-            is_its_own = self.pause.owner_after == self.holder
-            return PhaseKind.AWAY, returns or (self.holder if is_its_own else ""), following
-        if (
-            r is not None
-            and is_over
-            and (r.barrier_us > self.pause.started_us or mode == "returning")
-        ):
+            return PhaseKind.AWAY, self._who_came_back(following), following
+        if r is not None and self._is_assigning(at, mode, r):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
+        coming = following.last if following is not None else ""
         if self.is_torn and self.is_handover:
             return PhaseKind.FOLLOW_UP, self.holder, None
         if self.is_handover:
@@ -390,6 +382,17 @@ class ClassicWalk:
         if mode == "left":
             return PhaseKind.NOTICE, coming, following
         return PhaseKind.BARRIER, coming or self.holder, following
+
+    def _who_came_back(self, following: Rebalance | None) -> str:
+        """Whoever came first ended it that the group was empty."""
+        first = following.trigger_consumer if following is not None else ""
+        is_its_own = self.pause.owner_after == self.holder
+        return first or (self.holder if is_its_own else "")
+
+    def _is_assigning(self, at: int, mode: str, r: Rebalance) -> bool:
+        """Everybody has joined this round, and it is the one that the pause waits for."""
+        is_over = 0 <= r.barrier_us <= at
+        return is_over and (r.barrier_us > self.pause.started_us or mode == "returning")
 
     def _before_barrier(self, at: int, mode: str, r: Rebalance) -> PhaseKind:
         """Whether the last to join has heard of the round by then."""

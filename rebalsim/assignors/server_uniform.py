@@ -67,19 +67,7 @@ def _assign_equal(topics: Mapping[str, int], walked: list[ServerMember]) -> Targ
     unfilled: list[tuple[ServerMember, ChangingTarget | None, int]] = []
     for seat, member in enumerate(walked):
         has_extra = extras > 0
-        room = quota + 1 if has_extra else quota
-        changed: ChangingTarget | None = None
-        for topic, numbers in member.target.items():
-            if topic in subscribed and len(numbers) <= room:
-                room -= len(numbers)
-                continue
-            changed = changed or ChangingTarget(member.target)
-            if topic in subscribed:
-                changed.remove(topic, numbers[room:])
-                free += [(topic, number) for number in numbers[room:]]
-                room = 0
-            else:
-                changed.drop(topic)
+        changed, room = _kept(member, subscribed, quota + 1 if has_extra else quota, free)
         if room and has_extra and len(walked) - seat > extras:
             room -= 1
             has_extra = False
@@ -88,6 +76,37 @@ def _assign_equal(topics: Mapping[str, int], walked: list[ServerMember]) -> Targ
         if room:
             unfilled.append((member, changed, room))
         targets[member.member_id] = member.target if changed is None else changed.result()
+    _fill(targets, unfilled, free)
+    return targets
+
+
+def _kept(
+    member: ServerMember, subscribed: list[str], room: int, free: list[tuple[str, int]]
+) -> tuple[ChangingTarget | None, int]:
+    """What a member keeps of its previous target (None where that is all of it), and how much room
+    is left then; what it has to give up is free.
+    """
+    changed: ChangingTarget | None = None
+    for topic, numbers in member.target.items():
+        if topic in subscribed and len(numbers) <= room:
+            room -= len(numbers)
+            continue
+        changed = changed or ChangingTarget(member.target)
+        if topic in subscribed:
+            changed.remove(topic, numbers[room:])
+            free += [(topic, number) for number in numbers[room:]]
+            room = 0
+        else:
+            changed.drop(topic)
+    return changed, room
+
+
+def _fill(
+    targets: Targets,
+    unfilled: list[tuple[ServerMember, ChangingTarget | None, int]],
+    free: list[tuple[str, int]],
+) -> None:
+    """Hand out what is free, a block to each member that has room."""
     taken = 0
     for member, changed, room in unfilled:
         block = free[taken : taken + room]
@@ -97,7 +116,6 @@ def _assign_equal(topics: Mapping[str, int], walked: list[ServerMember]) -> Targ
             for topic, number in block:
                 changed.add(topic, number, 16)
             targets[member.member_id] = changed.result()
-    return targets
 
 
 def _nobodys(

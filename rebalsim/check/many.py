@@ -126,15 +126,21 @@ def _load(place: int, file: str, wanted: Wanted) -> _Case:
         return _Case(file, None, None, e.problems)
     except InputError as e:
         return _Case(file, None, None, (Problem(file, 1, 1, str(e)),))
+    has_no_budgets = not story.budgets and not story.expectations
+    if has_no_budgets and wanted.requires_budgets:
+        return _Case(file, story, None, (story.problem(1, 1, NO_BUDGETS.capitalize(), 1),))
+    return _case_of(place, file, story, wanted, has_no_budgets)
+
+
+def _case_of(place: int, file: str, story: Story, wanted: Wanted, has_no_budgets: bool) -> _Case:
+    """What of a story is judged and what is played for it, with what has to be said of that."""
     chosen = tuple(q for q in questions_of(story) if is_chosen(q, file, wanted.only))
     notes: list[str] = []
     has_none_yet = wanted.is_saving and wanted.baseline is None
     judged = tuple(q for q in chosen if not (has_none_yet and _is_of_baseline(q)))
     if waiting := len(chosen) - len(judged):
         notes.append(not_judged_yet(waiting))
-    if not story.budgets and not story.expectations:
-        if wanted.requires_budgets:
-            return _Case(file, story, None, (story.problem(1, 1, NO_BUDGETS.capitalize(), 1),))
+    if has_no_budgets:
         notes.append(f"{file}: {NO_BUDGETS}")
     known = None if wanted.baseline is None else _known_values(wanted.baseline, file)
     judge = StoryJudge(story, judged, wanted.runs, known, tells_spread=True)

@@ -19,29 +19,24 @@ _SHARE_THAT_KUBERNETES_TAKES = 0.25
 
 
 def roll(script: ScriptCast, written: Written, line: int, deployed: Written | None) -> Deed | None:
+    """The bounce that an action comes to; None where it cannot be, which is said then."""
     found = script.seats_of(written, default_all=True, together=True)
     if not found:
         return None
     if deployed is not None and _deploys_too_many(script, written.node, len(found)):
         return None
-    how = written.get("as", "in-place")
-    rosters = list(dict.fromkeys(r for r, _ in found))
-    if len(rosters) > 1:
-        script.out.add(
-            written.node,
-            f"There are {len(rosters)} groups, and a bounce is of one — add group: "
-            f"{rosters[0].group}",
-        )
+    roster = _only_roster(script, written.node, [r for r, _ in found])
+    if roster is None:
         return None
-    roster = rosters[0]
+    how = written.get("as", "in-place")
     seats = [s for _, s in found]
     if deployed is not None and not written.get("members"):
         roster.deployed_to_all.append(deployed)
     pods = len(dict.fromkeys(s.process or s.name for s in seats))
     unavailable, surge = _limits(script, written, how, pods)
-    order = written.get("order", "reversed" if how == "statefulset" else "as-listed")
-    if order == "reversed":
+    if written.get("order", "reversed" if how == "statefulset" else "as-listed") == "reversed":
         seats.reverse()
+    streams = None
     if deployed is not None:
         for seat in seats:
             seat.deployed.append(deployed)
@@ -53,11 +48,8 @@ def roll(script: ScriptCast, written: Written, line: int, deployed: Written | No
         newcomers = replacements(script, roster, seats, written.node, line)
     elif deployed is not None:
         overlay = tuple(script.started(roster, s) for s in seats)
-    streams = (
-        None
-        if deployed is None
-        else deployed_config(script.resolver, roster.streams, seats[0].deployed)
-    )
+    if deployed is not None:
+        streams = deployed_config(script.resolver, roster.streams, seats[0].deployed)
     return build(
         RollingBounce,
         None,
@@ -73,6 +65,19 @@ def roll(script: ScriptCast, written: Written, line: int, deployed: Written | No
         readiness=written.get("readiness"),
         deadline_us=written.get("deadline", 0),
     )
+
+
+def _only_roster(script: ScriptCast, node: Node, found: list[Roster]) -> Roster | None:
+    """The group whose members these are; None, and said, where they are of several."""
+    rosters = list(dict.fromkeys(found))
+    if len(rosters) > 1:
+        script.out.add(
+            node,
+            f"There are {len(rosters)} groups, and a bounce is of one — add group: "
+            f"{rosters[0].group}",
+        )
+        return None
+    return rosters[0]
 
 
 def _deploys_too_many(script: ScriptCast, node: Node, members: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebalsim.domain.sweep import Axis
@@ -37,23 +38,7 @@ def probe(player: Player, seconds: float = 20.0) -> Probe:
     plan = player.plan
     radices = plan.radices
     began = time.perf_counter()
-    timed = 0
-
-    def cost(digits: list[int]) -> tuple[float, int]:
-        nonlocal timed
-        point = number_of(digits, radices)
-        best, rows = math.inf, 0
-        for attempt in range(2):
-            start = time.perf_counter()
-            played = player.play(point, plan.first_seed)
-            took = time.perf_counter() - start
-            timed += 1
-            rows = sum(row["error_kind"] in (None, "cut") for row in played)
-            best = min(best, took)
-            if attempt == 0 and (took > seconds / 20 or not rows):
-                break
-        return best, rows
-
+    cost = _Cost(player, seconds)
     middle = [radix // 2 for radix in radices]
     cost(middle)  # the first run pays for the imports
     base, rows = cost(middle)
@@ -62,38 +47,64 @@ def probe(player: Player, seconds: float = 20.0) -> Probe:
     costs: list[tuple[float, ...]] = []
     is_complete = True
     for place, radix in enumerate(radices):
-        axis = plan.axes[place - 1] if 1 <= place <= len(plan.axes) else None
-        if radix == 1 or (place > len(plan.axes)):
-            costs.append((1.0,) * radix)
-            continue
-        if time.perf_counter() - began > seconds:
+        alike = (1.0,) * radix
+        if radix == 1 or place > len(plan.axes):
+            costs.append(alike)
+        elif time.perf_counter() - began > seconds:
             is_complete = False
-            costs.append((1.0,) * radix)
-            continue
-        is_scale = axis is not None and (
-            axis.kind != "text" or all(s.number is not None for s in axis.steps)
-        )
-        tried = [0, radix - 1] if is_scale or radix > _EACH else list(range(radix))
-        known: dict[int, float] = {}
-        for digit in dict.fromkeys(tried):
-            took, played = cost([*middle[:place], digit, *middle[place + 1 :]])
-            if played:
-                known[digit] = took
-        known.setdefault(middle[place], base)
-        costs.append(_factors(axis, radix, known))
+            costs.append(alike)
+        else:
+            axis = plan.axes[place - 1] if place >= 1 else None
+            known: dict[int, float] = {}
+            for digit in dict.fromkeys(_tried(axis, radix)):
+                took, played = cost([*middle[:place], digit, *middle[place + 1 :]])
+                if played:
+                    known[digit] = took
+            known.setdefault(middle[place], base)
+            costs.append(_factors(axis, radix, known))
     share = math.prod(costs[place][digit] for place, digit in enumerate(middle))
     return Probe(
         Order(radices, plan.seeds, tuple(costs), max(base / share, 1e-5)),
         max(1, rows),
-        timed,
+        cost.timed,
         is_complete,
     )
 
 
-def _other_middle(player: Player, middle: list[int], cost: object) -> tuple[list[int], float, int]:
+class _Cost:
+    """What a point costs to play, the better of two times; counts what it has timed."""
+
+    def __init__(self, player: Player, seconds: float) -> None:
+        self._player, self._seconds = player, seconds
+        self.timed = 0
+
+    def __call__(self, digits: list[int]) -> tuple[float, int]:
+        plan = self._player.plan
+        point = number_of(digits, plan.radices)
+        best, rows = math.inf, 0
+        for attempt in range(2):
+            start = time.perf_counter()
+            played = self._player.play(point, plan.first_seed)
+            took = time.perf_counter() - start
+            self.timed += 1
+            rows = sum(row["error_kind"] in (None, "cut") for row in played)
+            best = min(best, took)
+            if attempt == 0 and (took > self._seconds / 20 or not rows):
+                break
+        return best, rows
+
+
+def _tried(axis: Axis | None, radix: int) -> Sequence[int]:
+    """The places of an axis that are timed: both ends of a scale or of what is long, else all."""
+    is_scale = axis is not None and (
+        axis.kind != "text" or all(s.number is not None for s in axis.steps)
+    )
+    return [0, radix - 1] if is_scale or radix > _EACH else range(radix)
+
+
+def _other_middle(player: Player, middle: list[int], cost: _Cost) -> tuple[list[int], float, int]:
     from rebalsim.scenario.grid import digits_of, first_points
 
-    assert callable(cost)
     for point in first_points(player.plan.radices, 50):
         if player.points.is_played(point):
             digits = digits_of(point, player.plan.radices)

@@ -218,17 +218,30 @@ def _read_own(
         reading.members = told(whole(said), source)
     elif _is_switch(pieces) and boolean(said) is False:
         reading.is_off = stated(True, source)
-    elif (delay := _DELAY.search(str(key))) and whole(said) is not None:
-        each = 1 if (delay[1] or "").lower() in ("ms", "millis") else 1000
-        reading.handler_ms = inferred((whole(said) or 0) * each, source)
-    elif (rate := _RATE.search(str(key))) and whole(said) and not _BOUNDS & set(pieces):
-        reading.rate = inferred(
-            (whole(said) or 0) / (60 if rate[1][0].lower() == "m" else 1), source
-        )
+    elif (delay := _delay_ms(key, said)) is not None:
+        reading.handler_ms = inferred(delay, source)
+    elif (rate := _rate(key, pieces, said)) is not None:
+        reading.rate = inferred(rate, source)
     elif name := _strange(key, pieces):
         reading.unknown_keys.append(name)
         if key.isupper() and said is not None and "." in name:
             reading.settings.setdefault(name, stated(said, source) if said else unknown(source))
+
+
+def _delay_ms(key: Text, said: str | None) -> float | None:
+    """What handling is delayed by, where the key's name says that it is a delay."""
+    delay, amount = _DELAY.search(str(key)), whole(said)
+    if delay is None or amount is None:
+        return None
+    return amount * (1 if (delay[1] or "").lower() in ("ms", "millis") else 1000)
+
+
+def _rate(key: Text, pieces: list[str], said: str | None) -> float | None:
+    """Records per second, where the key's name says that it is a rate and no bound of one."""
+    rate, amount = _RATE.search(str(key)), whole(said)
+    if rate is None or not amount or _BOUNDS & set(pieces):
+        return None
+    return amount / (60 if rate[1][0].lower() == "m" else 1)
 
 
 def _tells_threads(pieces: list[str], last: str) -> bool:
