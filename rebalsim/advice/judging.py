@@ -26,7 +26,7 @@ LEAST = {  # what is below this is nothing, whatever share of something else it 
     "task_seconds": 20_000.0,
 }
 # What somebody would mind, as a price; of what is gained, less counts too.
-MINDED = {
+NOTICED_FROM = {
     "longest_pause": 100_000.0,
     "partition_seconds": 1_000_000.0,
     "rebalances": 3.0,
@@ -36,7 +36,7 @@ MINDED = {
     "longest_task_pause": 100_000.0,
     "task_seconds": 1_000_000.0,
 }
-LEAST_GAINED = {**MINDED, "rebalances": 1.0, "duplicates": 1.0}
+LEAST_GAINED = {**NOTICED_FROM, "rebalances": 1.0, "duplicates": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def is_less(name: str, one: Mapping[str, float], other: Mapping[str, float]) -> 
 
 def factor(name: str, more: float, less: float) -> float:
     """How many times as much; what is nothing counts as the least that anybody would mind."""
-    return _factor(more, less, MINDED.get(name, 1.0))
+    return _factor(more, less, NOTICED_FROM.get(name, 1.0))
 
 
 def _factor(more: float, less: float, least: float) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 from rebalsim.advice.advise import asked_of
 from rebalsim.advice.case import Asked, Case
 from rebalsim.advice.case import both as as_one
-from rebalsim.advice.judging import MINDED, is_less
+from rebalsim.advice.judging import NOTICED_FROM, is_less
 from rebalsim.advice.ladders import application_of, keys_for, steps
 from rebalsim.advice.proposals import proposals
 from rebalsim.advice.shifts import shifted, shifts_of
@@ -497,7 +497,7 @@ def said_of(
         else:
             if verdict.outcome is Outcome.INCONCLUSIVE:
                 undecided.append(place)
-            least = abs(verdict.limit or 0.0) or MINDED.get(budget.metric, 1.0)
+            least = abs(verdict.limit or 0.0) or NOTICED_FROM.get(budget.metric, 1.0)
             beyond.append(max(verdict.excess / least, 1e-6))
     figures = measured(analysis, budgets, actions)
     return RunSaid(figures, tuple(beyond), cost, tuple(undecided))

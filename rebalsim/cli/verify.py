@@ -144,10 +144,10 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
     """Each trace's pauses, and all together, cut into phases: what really was against what the
     replay says.
     """
-    from rebalsim.verify.phases import is_played, truth_of
+    from rebalsim.verify.phases import accuracy_of, is_played
     from rebalsim.verify.replay_accuracy import document, told, total
 
-    codes, truths = [exits.WITHIN], []
+    codes, accuracies = [exits.WITHIN], []
     for path in files:
         try:
             kind = recognise(path)
@@ -165,16 +165,18 @@ def _phase_by_phase(files: tuple[Path, ...], as_json: bool) -> int:
                     err=True,
                 )
                 continue
-            truths.append(truth_of(path))
+            accuracies.append(accuracy_of(path))
         except InputError as e:
             click.echo(inert(str(e)), err=True)
             codes.append(exits.INVALID)
             continue
         if as_json:
-            click.echo(json.dumps({"file": str(path), "kind": "phases", **document(truths[-1])}))
+            click.echo(
+                json.dumps({"file": str(path), "kind": "phases", **document(accuracies[-1])})
+            )
         else:
-            click.echo(f"{path}: {told(truths[-1])[0].partition(': ')[2]}")
-    if truths and not as_json:
-        for line in told(total(truths)):
+            click.echo(f"{path}: {told(accuracies[-1])[0].partition(': ')[2]}")
+    if accuracies and not as_json:
+        for line in told(total(accuracies)):
             click.echo(line)
     return exits.gravest(codes)

@@ -125,7 +125,7 @@ def _of_policy(move: Move, made: Understood) -> Iterator[str]:
 
 
 # ---- Kafka Streams ----
-def no_road(pairs: Pairs) -> tuple[str, ...]:
+def without_live_migration(pairs: Pairs) -> tuple[str, ...]:
     """Streams applications whose protocol changes under instances that run: nobody takes both."""
     return tuple(
         f"{new.name}: no live road leads from group.protocol={before} to {after}: while members of "

@@ -116,7 +116,7 @@ def preview(
         tuple(_advice(days[1], events)) if events >= OF_A_DAY else (),
         _assumed(new, _asked_besides(both, new)),
         tuple(f"{h.what}: {h.why}" for h in new.made.hurts[:6]),
-        (*migration.refusals(moves, new.made), *migration.no_road(pairs)),
+        (*migration.refusals(moves, new.made), *migration.without_live_migration(pairs)),
         (
             *migration.told(moves),
             *migration.emptied_first(pairs),

@@ -29,7 +29,7 @@ _WORDS = {
     "never": _BAD,
 }
 _CHAR, _ROW, _MARGIN, _WIDEST = 6.6, 26, 16, 1000
-_SETTLES = (
+_WHAT_SETTLES_IT = (
     "at once: left alone within 30 s of its first disturbance; slowly: later; never: disturbed "
     "again in the last quarter of the story"
 )
@@ -233,7 +233,7 @@ def _legend(
     """What is drawn, in lines."""
     fixed = ", ".join(f"{a.name} {anchor.at[a.name]}" for a in others) if anchor else ""
     if answer.show == "settles":
-        said = [_SETTLES]
+        said = [_WHAT_SETTLES_IT]
     elif answer.show == "verdict":
         said = []
     else:

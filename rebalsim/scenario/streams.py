@@ -96,7 +96,7 @@ def deployed_config(
         asked.out.add(said[-1].at["streams"], f"{what} — write streams: below the group, too")
         return None
     config: Written | None = app.get("config")
-    _check_road_from_old(asked, app, said)
+    _check_successors_of_old(asked, app, said)
     for each in said:
         layer: Written = each.get("streams")
         for key in layer.at:
@@ -122,7 +122,7 @@ def _with_brokers_own(
     return replace(config, **{each: getattr(brokers, f"group_{each}") for each in targets})
 
 
-def _check_road_from_old(asked: Asked, app: Written, said: Sequence[Written]) -> None:
+def _check_successors_of_old(asked: Asked, app: Written, said: Sequence[Written]) -> None:
     """Clients of 2.3 are followed by later ones that behave as they do, or by none."""
     first: Written = said[0].get("streams")
     if app.get("clients") == "eager" and first.get("upgrade.from") not in BEFORE_COOPERATIVE:

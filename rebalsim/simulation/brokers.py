@@ -116,20 +116,20 @@ class Brokers:
 
     def burden(self, broker: int, wait: Draw) -> None:
         """It is busy with other things: all that it is asked waits."""
-        self._settle_lines()
+        self._prepare_links()
         self.waits.setdefault(broker, []).append(_half(wait))
-        self._refit_lines()
+        self._refit_links()
 
     def relieve(self, broker: int, wait: Draw) -> None:
-        self._settle_lines()
+        self._prepare_links()
         self.waits[broker].remove(_half(wait))
-        self._refit_lines()
+        self._refit_links()
 
-    def _settle_lines(self) -> None:
+    def _prepare_links(self) -> None:
         for consumer in self.world.consumers.values():
             consumer.lines.prepare()
 
-    def _refit_lines(self) -> None:
+    def _refit_links(self) -> None:
         for consumer in self.world.consumers.values():
             consumer.lines.refit()
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rebalsim.verify.finding import Finding
+from rebalsim.verify.logs_ground_truth import read_truth
 from rebalsim.verify.logs_judge import ERRORS, KEYS, Tally, judge
-from rebalsim.verify.logs_truth import read_truth
 from rebalsim.worlds.logs.observation import observe
 from rebalsim.worlds.logs.sources import sources_in
 from rebalsim.worlds.logs.to_json import document_of

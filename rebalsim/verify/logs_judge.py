@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebalsim.verify.logs_truth import NEAR_MS, Document, Truth
+from rebalsim.verify.logs_ground_truth import NEAR_MS, Document, GroundTruth
 
 KEYS = (
     "rebalances",
@@ -58,14 +58,14 @@ class Tally:
         self.errors.setdefault(what, []).append(ms)
 
 
-def judge(truth: Truth, told: Document) -> Tally:
+def judge(truth: GroundTruth, told: Document) -> Tally:
     """The judgement by the clock of the broker that makes it best."""
     found = [_judge_by(truth, told, skew) for skew in truth.skews()]
     timed = ("begin", "callbacks", "start", "end", "clocks")
     return max(found, key=lambda tally: sum(tally.right[key] for key in timed))
 
 
-def _judge_by(truth: Truth, told: Document, skew: int) -> Tally:
+def _judge_by(truth: GroundTruth, told: Document, skew: int) -> Tally:
     judging = _Judging(truth, truth.t0 + skew)
     groups = told.get("groups", {})
     for group in truth.document["groups"]:
@@ -78,7 +78,7 @@ def _judge_by(truth: Truth, told: Document, skew: int) -> Tally:
 
 
 class _Judging:
-    def __init__(self, truth: Truth, zero: int) -> None:
+    def __init__(self, truth: GroundTruth, zero: int) -> None:
         self.truth, self.zero, self.tally = truth, zero, Tally()
 
     def at(self, told: Any) -> int:

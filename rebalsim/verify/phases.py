@@ -10,7 +10,7 @@ from rebalsim.analysis import analyse
 from rebalsim.simulation.world import play
 from rebalsim.trace.recording import trace_of_recording
 from rebalsim.verify.replay import scenario_of
-from rebalsim.verify.replay_accuracy import Truth, compare
+from rebalsim.verify.replay_accuracy import Accuracy, compare
 from rebalsim.verify.traces import PLAYED, as_recording, load
 
 
@@ -19,7 +19,7 @@ def is_played(path: Path) -> bool:
     return load(path)["conf"].get("group.protocol", "classic") in PLAYED
 
 
-def truth_of(path: Path) -> Truth:
+def accuracy_of(path: Path) -> Accuracy:
     """One recording, replayed without jitter, phase by phase."""
     document = load(path)
     with as_recording(path):

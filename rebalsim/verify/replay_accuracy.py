@@ -1,4 +1,4 @@
-"""How much of the truth an analysis finds: the pauses of a real run against those of its replay,
+"""How much of what really happened an analysis finds: the pauses of a real run against those of its replay,
 phase by phase.
 
 A real pause is found if the replay has one of the same partition that overlaps it; it is right
@@ -38,7 +38,7 @@ class PhaseTruth:
 
 
 @dataclass(slots=True)
-class Truth:
+class Accuracy:
     """One or many recordings against their replays."""
 
     recordings: int = 0
@@ -58,11 +58,11 @@ def is_right(one_us: int, other_us: int) -> bool:
     return abs(one_us - other_us) <= max(TOLERANCE_US, TOLERANCE * max(one_us, other_us))
 
 
-def compare(real: Analysis, replayed: Analysis) -> Truth:
+def compare(real: Analysis, replayed: Analysis) -> Accuracy:
     """A recording's pauses, computed from real callbacks and records, against those of its
     replay.
     """
-    truth = Truth(recordings=1)
+    accuracy = Accuracy(recordings=1)
     theirs: dict[Partition, list[Pause]] = {}
     for p in replayed.pauses:
         theirs.setdefault(p.partition, []).append(p)
@@ -73,14 +73,14 @@ def compare(real: Analysis, replayed: Analysis) -> Truth:
             if twin is not None:
                 used[id(twin)] = 1
             continue
-        truth.real += 1
+        accuracy.real += 1
         if twin is not None:
             used[id(twin)] = 1
-            _hold(truth, pause, twin)
-    truth.invented = sum(
+            _hold(accuracy, pause, twin)
+    accuracy.invented = sum(
         1 for p in replayed.pauses if used.get(id(p), 0) == 0 and p.length_us > TOLERANCE_US
     )
-    return truth
+    return accuracy
 
 
 def _twin(pause: Pause, candidates: Sequence[Pause]) -> Pause | None:
@@ -92,12 +92,12 @@ def _twin(pause: Pause, candidates: Sequence[Pause]) -> Pause | None:
     return best
 
 
-def _hold(truth: Truth, pause: Pause, twin: Pause) -> None:
-    truth.found += 1
-    truth.right += is_right(pause.length_us, twin.length_us)
-    truth.same_cause += _cause(pause) == _cause(twin)
-    truth.errors_us.append(abs(pause.length_us - twin.length_us))
-    for kind, phase in truth.phases.items():
+def _hold(accuracy: Accuracy, pause: Pause, twin: Pause) -> None:
+    accuracy.found += 1
+    accuracy.right += is_right(pause.length_us, twin.length_us)
+    accuracy.same_cause += _cause(pause) == _cause(twin)
+    accuracy.errors_us.append(abs(pause.length_us - twin.length_us))
+    for kind, phase in accuracy.phases.items():
         ours, other = _spent(pause, kind), _spent(twin, kind)
         phase.real += ours > 0
         phase.both += ours > 0 and other > 0
@@ -121,14 +121,14 @@ def _spent(pause: Pause, kind: PhaseKind) -> int:
     return sum(phase.length_us for phase in pause.phases if phase.kind is kind)
 
 
-def total(truths: Iterable[Truth]) -> Truth:
+def total(accuracies: Iterable[Accuracy]) -> Accuracy:
     """All together."""
-    whole = Truth()
-    for truth in truths:
+    whole = Accuracy()
+    for accuracy in accuracies:
         for name in ("recordings", "real", "found", "right", "invented", "same_cause"):
-            setattr(whole, name, getattr(whole, name) + getattr(truth, name))
-        whole.errors_us += truth.errors_us
-        for kind, phase in truth.phases.items():
+            setattr(whole, name, getattr(whole, name) + getattr(accuracy, name))
+        whole.errors_us += accuracy.errors_us
+        for kind, phase in accuracy.phases.items():
             sum_ = whole.phases[kind]
             for name in ("real", "both", "right", "told", "real_us", "replayed_us"):
                 setattr(sum_, name, getattr(sum_, name) + getattr(phase, name))
@@ -136,18 +136,18 @@ def total(truths: Iterable[Truth]) -> Truth:
     return whole
 
 
-def told(truth: Truth) -> list[str]:
+def told(accuracy: Accuracy) -> list[str]:
     """A table in words: one line over all pauses, one a phase that occurred."""
     lines = [
-        f"{truth.recordings} recording{'' if truth.recordings == 1 else 's'}: {truth.real} "
-        f"pauses, {truth.found} found, "
-        f"{truth.right} of the right length ({_share(truth.right, truth.real)}), "
-        f"{truth.same_cause} with the same cause, {truth.invented} that were not there; "
-        f"off by {_ms(truth.errors_us, 50)} in the middle, {_ms(truth.errors_us, 95)} at the "
+        f"{accuracy.recordings} recording{'' if accuracy.recordings == 1 else 's'}: {accuracy.real} "
+        f"pauses, {accuracy.found} found, "
+        f"{accuracy.right} of the right length ({_share(accuracy.right, accuracy.real)}), "
+        f"{accuracy.same_cause} with the same cause, {accuracy.invented} that were not there; "
+        f"off by {_ms(accuracy.errors_us, 50)} in the middle, {_ms(accuracy.errors_us, 95)} at the "
         "95th percentile",
         f"{'phase':<12}{'in either':>10}{'in both':>9}{'right':>8}{'off, middle':>13}{'off, p95':>10}{'real':>10}{'replayed':>10}",
     ]
-    for phase in truth.phases.values():
+    for phase in accuracy.phases.values():
         if phase.told:
             lines.append(
                 f"{phase.kind:<12}{phase.told:>10}{phase.both:>9}{_share(phase.right, phase.told):>8}{_ms(phase.errors_us, 50):>13}"
@@ -156,17 +156,17 @@ def told(truth: Truth) -> list[str]:
     return lines
 
 
-def document(truth: Truth) -> dict[str, object]:
+def document(accuracy: Accuracy) -> dict[str, object]:
     """The same for tools; times in µs."""
     return {
-        "recordings": truth.recordings,
-        "pauses": truth.real,
-        "found": truth.found,
-        "right": truth.right,
-        "invented": truth.invented,
-        "same_cause": truth.same_cause,
-        **_errors(truth.errors_us),
-        "phases": {str(p.kind): _phase(p) for p in truth.phases.values() if p.told},
+        "recordings": accuracy.recordings,
+        "pauses": accuracy.real,
+        "found": accuracy.found,
+        "right": accuracy.right,
+        "invented": accuracy.invented,
+        "same_cause": accuracy.same_cause,
+        **_errors(accuracy.errors_us),
+        "phases": {str(p.kind): _phase(p) for p in accuracy.phases.values() if p.told},
     }
 
 

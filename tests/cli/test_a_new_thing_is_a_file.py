@@ -53,7 +53,7 @@ def with_action(folder: Path, name: str, action: str, deed: str) -> str:
 
 
 FORM = """
-from rebalsim.reports.forms.form import Form, Subject, Telling
+from rebalsim.reports.forms.form import Form, Subject, Rendering
 
 def render(value, view):
     return f"<{type(value).__name__}>\\n"
@@ -61,9 +61,9 @@ def render(value, view):
 FORM = Form(
     "angle-brackets",
     {
-        Subject.RUNS: Telling("In angle brackets.", render),
-        Subject.CHECK: Telling("A check in angle brackets.", render),
-        Subject.SWEEP: Telling("A sweep in angle brackets.", render),
+        Subject.RUNS: Rendering("In angle brackets.", render),
+        Subject.CHECK: Rendering("A check in angle brackets.", render),
+        Subject.SWEEP: Rendering("A sweep in angle brackets.", render),
     },
 )
 """

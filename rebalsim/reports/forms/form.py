@@ -32,7 +32,7 @@ class Subject(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Rendering:
     """How a form tells one subject."""
 
     help: str
@@ -46,7 +46,7 @@ class Form:
     """One form. A file's option takes the name to write to; of the others one goes to stdout."""
 
     name: str  # the option is --NAME
-    tells: Mapping[Subject, Telling]
+    tells: Mapping[Subject, Rendering]
     is_file: bool = False
     is_json: bool = False  # what a terminal cannot show is escaped as JSON does it
 

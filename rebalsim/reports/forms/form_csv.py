@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+from rebalsim.reports.forms.form import Form, Rendering, Subject, rendered_by
 
-FORM = Form("csv", {Subject.RUNS: Telling("The pauses, a row each.", rendered_by("to_csv"))})
+FORM = Form("csv", {Subject.RUNS: Rendering("The pauses, a row each.", rendered_by("to_csv"))})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+from rebalsim.reports.forms.form import Form, Rendering, Subject, rendered_by
 
 FORM = Form(
     "gitlab",
     {
-        Subject.CHECK: Telling(
+        Subject.CHECK: Rendering(
             "GitLab's code quality report.",
             rendered_by("to_gitlab"),
             root_variable="CI_PROJECT_DIR",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rebalsim import __version__
-from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+from rebalsim.reports.forms.form import Form, Rendering, Subject, rendered_by
 
 if TYPE_CHECKING:
     from rebalsim.reports.previewed import Previewed
@@ -21,8 +21,8 @@ def _of_preview(told: Previewed, view: View) -> str:
 FORM = Form(
     "junit",
     {
-        Subject.CHECK: Telling("JUnit XML: a case a budget.", rendered_by("to_junit")),
-        Subject.PREVIEW: Telling("Write the budgets as JUnit XML.", _of_preview),
+        Subject.CHECK: Rendering("JUnit XML: a case a budget.", rendered_by("to_junit")),
+        Subject.PREVIEW: Rendering("Write the budgets as JUnit XML.", _of_preview),
     },
     is_file=True,
 )

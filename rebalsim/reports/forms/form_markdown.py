@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+from rebalsim.reports.forms.form import Form, Rendering, Subject, rendered_by
 
 if TYPE_CHECKING:
     from rebalsim.reports.report import Report
@@ -20,12 +20,12 @@ def _of_runs(report: Report, view: View) -> str:
 FORM = Form(
     "markdown",
     {
-        Subject.RUNS: Telling("For a pull request.", _of_runs),
-        Subject.CHECK: Telling(
+        Subject.RUNS: Rendering("For a pull request.", _of_runs),
+        Subject.CHECK: Rendering(
             "For a pull request, instead of text.", rendered_by("check_to_markdown")
         ),
-        Subject.SWEEP: Telling("Print the answer as Markdown.", rendered_by("sweep_to_markdown")),
-        Subject.PREVIEW: Telling(
+        Subject.SWEEP: Rendering("Print the answer as Markdown.", rendered_by("sweep_to_markdown")),
+        Subject.PREVIEW: Rendering(
             "A pull request's comment instead.", rendered_by("preview_to_markdown")
         ),
     },

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rebalsim.reports.forms.form import Form, Subject, Telling, rendered_by
+from rebalsim.reports.forms.form import Form, Rendering, Subject, rendered_by
 
 FORM = Form(
     "perfetto",
     {
-        Subject.RUNS: Telling(
+        Subject.RUNS: Rendering(
             "Chrome trace-event JSON, for ui.perfetto.dev.", rendered_by("to_perfetto")
         )
     },

@@ -175,14 +175,14 @@ class Progresses:
         if not progress.runner:
             return False
         was = progress.speed
-        self._settle(
+        self._note_handled(
             progress, self.produced(task, at_us) if speed is None else self.handled(task, at_us)
         )
         progress.speed, progress.planned_us = speed, at_us
         self._turn(task)
         return was != speed
 
-    def _settle(self, progress: Progress, handled: float) -> None:
+    def _note_handled(self, progress: Progress, handled: float) -> None:
         progress.sent += self._beyond(progress, handled)
         progress.written += (handled - progress.handled) * progress.writes
         progress.handled = handled
@@ -214,7 +214,7 @@ class Progresses:
         progress = self._tasks[task]
         if progress.runner != runner:
             return
-        self._settle(progress, self.handled(task, at_us))
+        self._note_handled(progress, self.handled(task, at_us))
         progress.runner = ""
         self._turn(task)
         self.mark(task, at_us)

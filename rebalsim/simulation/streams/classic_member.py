@@ -132,7 +132,7 @@ class ClassicMember:
     def request_rejoin(self, why: str) -> None:
         """Join again in the next poll."""
         if not self.is_rebalancing and not self._wants_join:
-            self.rouse()
+            self.end_rest()
             self._wants_join, self._why = True, why
             self._thread.wake()
 
@@ -152,13 +152,13 @@ class ClassicMember:
         self._caller.healed()
 
     def vanish(self) -> None:
-        self.rouse()
+        self.end_rest()
         self._gone = True
         self._beats = False
         self._attempt += 1
 
     def freeze(self) -> None:
-        self.rouse()
+        self.end_rest()
         self._frozen = True
 
     def thaw(self) -> None:
@@ -392,11 +392,11 @@ class ClassicMember:
             return
         if not self._beats or self._caller.coordinator is None or self._caller.is_cut_off:
             return
-        if self._host.rest(self.member_id, self._thread.beat_rank, self.rouse):
+        if self._host.rest(self.member_id, self._thread.beat_rank, self.end_rest):
             self._rest = Beats(self._beat_due, self._every_us)
             self._beat_due = NEVER
 
-    def rouse(self) -> None:
+    def end_rest(self) -> None:
         """Something came up: its beats are played again."""
         if self._rest is not None:
             beats, self._rest = self._rest, None
@@ -426,7 +426,7 @@ class ClassicMember:
         self._thread.told_rebalance(why)
 
     def _leave(self, reason: str) -> None:
-        self.rouse()
+        self.end_rest()
         self._thread.heard("LeaveSent", reason=reason)
         request = LeaveGroupRequest([LeavingMember(self.member_id, self._instance_id, reason)])
         self._caller.tell(request)

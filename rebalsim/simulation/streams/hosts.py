@@ -21,7 +21,7 @@ from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.happenings import Heard
 from rebalsim.simulation.streams.port import NEVER, Port
-from rebalsim.simulation.streams.resting import Beats, Guest, MadeUp, RestRoom, Rouse
+from rebalsim.simulation.streams.resting import Beats, Guest, MadeUp, RestRoom, EndRest
 
 Answer = Callable[[Any], None]
 WITHOUT_COORDINATOR = (
@@ -106,13 +106,13 @@ class Host:
                 for note in self.noted:
                     note(effect)
         if not self.is_settled:
-            self._room.rouse_all()
+            self._room.end_all()
 
     # ------------------------------------------------------------------------------- another broker
 
     def move(self, broker: int, load_us: int) -> None:
         """This broker leads the group from now on (-1: none does), and has read it so much later."""
-        self._room.rouse_all()
+        self._room.end_all()
         if self.is_up:
             self._apply(self.unload(self._port.now))
         self.is_up = False
@@ -184,15 +184,15 @@ class Host:
         """No beat of a member changes anything."""
         raise NotImplementedError
 
-    def rest(self, member_id: str, rank: int, rouse: Rouse) -> bool:
-        """Whether the member may leave its beats out until it is roused; `rank` orders beats of one
+    def rest(self, member_id: str, rank: int, end_rest: EndRest) -> bool:
+        """Whether the member may leave its beats out until it is told to end its rest; `rank` orders beats of one
         instant.
         """
         if not self.is_settled or not self.is_up:
             return False
         timer = self.session_timer(member_id)
         due_us = self._timers.pop(timer, 0)
-        self._room.enter(member_id, Guest(rank, timer, due_us, rouse))
+        self._room.enter(member_id, Guest(rank, timer, due_us, end_rest))
         return True
 
     def heard(self, member_id: str, beats: Beats, also_us: int = 0) -> MadeUp:
@@ -354,13 +354,13 @@ class StreamsHost(Host):
         """The brokers' metadata are these now; a topic without partitions is gone."""
         self.topics.update(topics)
         streams_group.metadata_changed(self.group, self._image())
-        self._room.rouse_all()
+        self._room.end_all()
 
     def create(self, topics: dict[str, int]) -> None:
         """Internal topics that an answer asked for are there."""
         self.topics.update(topics)
         streams_group.metadata_changed(self.group, self._image())
-        self._room.rouse_all()
+        self._room.end_all()
 
     @property
     def is_settled(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-Rouse = Callable[[], None]
+EndRest = Callable[[], None]
 
 
 class MadeUp(NamedTuple):
@@ -50,11 +50,11 @@ class Guest(NamedTuple):
     rank: int
     timer: str
     due_us: int
-    rouse: Rouse
+    end_rest: EndRest
 
 
 class RestRoom:
-    """The members of one group that rest, and how to rouse each."""
+    """The members of one group that rest, and how to end the rest of each."""
 
     def __init__(self) -> None:
         self._guests: dict[str, Guest] = {}
@@ -72,7 +72,7 @@ class RestRoom:
     def holds(self, timer: str) -> bool:
         return timer in self._timers
 
-    def rouse_all(self) -> None:
+    def end_all(self) -> None:
         """In the order of their beats: several may be under way."""
         for guest in sorted(self._guests.values()):
-            guest.rouse()
+            guest.end_rest()

@@ -146,7 +146,7 @@ class StreamThread(HandOver):
 
     def hang(self, length_us: int, what: str = "stuck") -> None:
         """The handler is stuck: no poll, no progress."""
-        self.member.rouse()
+        self.member.end_rest()
         self.commit_so_far()
         self._halted_us = self._port.now
         self._stuck_until = self._port.now + length_us
@@ -182,7 +182,7 @@ class StreamThread(HandOver):
         self.wake()
 
     def freeze(self) -> None:
-        self.member.rouse()
+        self.member.end_rest()
         self.commit_so_far()
         self._frozen = True
         self._halted_us = self._port.now
@@ -202,7 +202,7 @@ class StreamThread(HandOver):
 
     def cut_off(self, from_all: bool) -> None:
         """What it sends is lost; from all brokers nothing comes, either."""
-        self.member.rouse()
+        self.member.end_rest()
         self.commit_so_far()
         if from_all:
             self.updater.cut_off(True)
@@ -240,7 +240,7 @@ class StreamThread(HandOver):
 
     def _shut_down(self) -> Steps:
         """close(): commit, close everything cleanly, and leave the group or not."""
-        self.member.rouse()
+        self.member.end_rest()
         self._set_state(PENDING_SHUTDOWN)
         if self._fails:
             self._close_dirty()

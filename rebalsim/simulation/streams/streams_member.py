@@ -122,7 +122,7 @@ class StreamsMember:
 
     def close(self, leave: bool) -> None:
         """Every close leaves, whatever it was told."""
-        self.rouse()
+        self.end_rest()
         self._thread.heard("LeaveSent", reason="the consumer is being closed")
         request = StreamsGroupHeartbeatRequest(self.member_id, LEAVES, client_id=self._client_id)
         self._caller.tell(request)
@@ -135,7 +135,7 @@ class StreamsMember:
         """The broker minds the topics."""
 
     def vanish(self) -> None:
-        self.rouse()
+        self.end_rest()
         self._gone = True
         self._attempt += 1
 
@@ -143,7 +143,7 @@ class StreamsMember:
         self._caller.healed()
 
     def freeze(self) -> None:
-        self.rouse()
+        self.end_rest()
         self._frozen = True
 
     def thaw(self) -> None:
@@ -303,11 +303,11 @@ class StreamsMember:
             return
         if self._in_flight or self._said != self._reconciled or self._caller.is_cut_off:
             return
-        if self._host.rest(self.member_id, self._thread.beat_rank, self.rouse):
+        if self._host.rest(self.member_id, self._thread.beat_rank, self.end_rest):
             self._rest = Beats(self._beat_due, self._interval_us)
             self._beat_due = NEVER
 
-    def rouse(self) -> None:
+    def end_rest(self) -> None:
         """Something came up: its beats are played again."""
         if self._rest is not None:
             beats, self._rest = self._rest, None

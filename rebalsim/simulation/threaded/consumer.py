@@ -134,7 +134,7 @@ class ThreadedConsumer(Consumer):
             self.touch()
             self.feed.suspend()
 
-    def rouse_application(self) -> None:
+    def wake_application(self) -> None:
         """There is something for poll()."""
         if self.is_polling and not self.is_frozen:
             self.touch()

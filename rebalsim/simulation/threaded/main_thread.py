@@ -106,14 +106,14 @@ class MainThread(Membership):
             if self.is_pending and self.result is not None:
                 self._take_result(now)
             if member.state is MemberState.STABLE and not self.is_pending:
-                self._mind_group(now)
+                self._watch_group(now)
             if self._wants_to_join() and now >= self.joins_not_before_us:
                 self.joins_not_before_us = now + consumer.spec.habits.join_spacing_us
                 member.is_leader = (
                     False  # the answer tells: who led and does not any more minds no metadata
                 )
                 self._send_join()
-        self._mind_application(now)
+        self._watch_application(now)
         consumer.positions.serve()
         self.plan()
 
@@ -269,7 +269,7 @@ class MainThread(Membership):
 
     # -------------------------------------------------------------------- a member in good standing
 
-    def _mind_group(self, now: int) -> None:
+    def _watch_group(self, now: int) -> None:
         consumer = self.consumer
         timers = consumer.heartbeat.timers
         if self.is_unassigning:
@@ -383,7 +383,7 @@ class MainThread(Membership):
             return
         if consumer.spec.habits.pauses_meanwhile:
             consumer.pause()
-        consumer.rouse_application()
+        consumer.wake_application()
 
     def callbacks_thread(self, life: int) -> Generator[Any, Any, None]:
         """The callbacks, one after another, in a thread of the client's: while one takes its
@@ -405,7 +405,7 @@ class MainThread(Membership):
             if self.errands and self.errands[0] is errand:
                 self.errands.pop(0)
                 self._done(errand)
-                consumer.rouse_application()
+                consumer.wake_application()
         self.is_calling = False
         self.serve()
 
@@ -506,7 +506,7 @@ class MainThread(Membership):
 
     # ---------------------------------------------------------------------- the application's polls
 
-    def _mind_application(self, now: int) -> None:
+    def _watch_application(self, now: int) -> None:
         consumer, member = self.consumer, self.member
         if (
             not consumer.spec.habits.has_poll_limit
@@ -533,7 +533,7 @@ class MainThread(Membership):
         """The next poll() throws this, and the consumer is beyond use."""
         self.error = name
         self.consumer.heartbeat.stop()
-        self.consumer.rouse_application()
+        self.consumer.wake_application()
 
     # ------------------------------------------------------------------------ as the poll loop asks
 

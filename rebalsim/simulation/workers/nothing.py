@@ -50,7 +50,7 @@ class NoConsumer:
     def touch(self) -> None:
         """Nothing was slept through."""
 
-    mind = wake_for_business = touch
+    wake_for_business = touch
 
     def change_pace(self, slowness: float) -> None:
         self.slowness = slowness

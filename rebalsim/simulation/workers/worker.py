@@ -251,7 +251,7 @@ class Worker(NoConsumer, ExactlyOncePort):
 
         call = self._call(KafkaApi.FIND_COORDINATOR, FindCoordinatorRequest(self.group), found)
         call.expires_us = self.now + self.settings.request_timeout_us
-        self._mind(call)
+        self._keep_until_answered(call)
         self.link(self.world.bootstrap).up(call, self.world.receive)
 
     def _call(self, api: str, request: Any, handle: Any) -> Call:
@@ -280,7 +280,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         if self.coordinator is None or link is None:
             self.at(self.now, lambda _: then(call, DISCONNECTED))
             return call
-        self._mind(call)
+        self._keep_until_answered(call)
         work = self.world.machine.rebalance_work
         link.up(
             call,
@@ -289,7 +289,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         )
         return call
 
-    def _mind(self, call: Call) -> None:
+    def _keep_until_answered(self, call: Call) -> None:
         self.calls[call.number] = call
 
         def look(_: Any) -> None:

@@ -18,7 +18,7 @@ Document = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Truth:
+class GroundTruth:
     """A set's truth, with everything that is needed to hold a reading against it."""
 
     document: Document
@@ -62,13 +62,13 @@ class Truth:
         return sorted(found, key=abs)
 
 
-def read_truth(folder: Path) -> Truth:
+def read_truth(folder: Path) -> GroundTruth:
     """The truth beside a set's logs."""
     path = next((p for p in (folder / "truth.json", folder / "truth.json.gz") if p.exists()), None)
     if path is None:
         raise InputError(f"{folder}: holds no truth.json — give a recorded set of logs")
     try:
-        truth = Truth(json.loads(text_of(path)))
+        truth = GroundTruth(json.loads(text_of(path)))
         _name_files(truth)
         _name_members(truth)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
@@ -76,7 +76,7 @@ def read_truth(folder: Path) -> Truth:
     return truth
 
 
-def _name_files(truth: Truth) -> None:
+def _name_files(truth: GroundTruth) -> None:
     for path, meta in truth.document["files"].items():
         for held in meta.get("holds", [meta]):
             truth.has_broker = truth.has_broker or "broker" in held
@@ -100,7 +100,7 @@ def _names_of(path: str) -> Iterator[str]:
         yield parts[1].split("_")[1]
 
 
-def _name_members(truth: Truth) -> None:
+def _name_members(truth: GroundTruth) -> None:
     instances: dict[str, set[str]] = {}
     for group, meta in truth.document["groups"].items():
         for member, own in meta["members"].items():

@@ -14,15 +14,21 @@ REAL = "c1+p0,p1@0 c1=1@0 c1!@10 c2<p0,p1@20 c2>@22 c2*p0,p1@23"
 
 
 def test_the_same_is_right_throughout() -> None:
-    truth = compare(analyse(trace(REAL)), analyse(trace(REAL)))
-    assert (truth.real, truth.found, truth.right, truth.invented, truth.same_cause) == (
+    accuracy = compare(analyse(trace(REAL)), analyse(trace(REAL)))
+    assert (
+        accuracy.real,
+        accuracy.found,
+        accuracy.right,
+        accuracy.invented,
+        accuracy.same_cause,
+    ) == (
         2,
         2,
         2,
         0,
         2,
     )
-    restore = truth.phases[PhaseKind.RESTORE]
+    restore = accuracy.phases[PhaseKind.RESTORE]
     assert (restore.told, restore.both, restore.right, restore.real_us) == (2, 2, 2, 4_000_000)
 
 
@@ -30,23 +36,28 @@ def test_a_phase_that_takes_too_long_is_told_apart_from_the_pause() -> None:
     """The callback takes a second longer and the fetch a second less: the pauses are alike, two
     phases are not.
     """
-    truth = compare(
+    accuracy = compare(
         analyse(trace(REAL)),
         analyse(trace("c1+p0,p1@0 c1=1@0 c1!@10 c2<p0,p1@20 c2>@22.9 c2*p0,p1@23")),
     )
-    assert truth.right == 2
-    assert (truth.phases[PhaseKind.RESTORE].right, truth.phases[PhaseKind.FETCH].right) == (0, 0)
-    assert truth.phases[PhaseKind.DETECTION].right == truth.phases[PhaseKind.DETECTION].told == 2
-    assert truth.phases[PhaseKind.FETCH].errors_us == [900_000, 900_000]
+    assert accuracy.right == 2
+    assert (accuracy.phases[PhaseKind.RESTORE].right, accuracy.phases[PhaseKind.FETCH].right) == (
+        0,
+        0,
+    )
+    assert (
+        accuracy.phases[PhaseKind.DETECTION].right == accuracy.phases[PhaseKind.DETECTION].told == 2
+    )
+    assert accuracy.phases[PhaseKind.FETCH].errors_us == [900_000, 900_000]
 
 
 def test_missing_and_invented_pauses() -> None:
-    truth = compare(
+    accuracy = compare(
         analyse(trace(REAL)),
         analyse(trace("c1+p0,p1@0 c1=1@0 c1-p0@10 c2+p0@23 c2-p0@40 c1+p0@44")),
     )
-    assert (truth.real, truth.found, truth.right, truth.invented) == (2, 1, 1, 1)
-    assert truth.same_cause == 0  # it was a crash, not a revocation
+    assert (accuracy.real, accuracy.found, accuracy.right, accuracy.invented) == (2, 1, 1, 1)
+    assert accuracy.same_cause == 0  # it was a crash, not a revocation
 
 
 def test_the_ordinary_spacing_of_batches_is_left_out() -> None:
@@ -71,10 +82,10 @@ def test_phases_of_all_pauses_add_up_on_both_sides() -> None:
         analyse(trace(REAL)),
         analyse(trace(REAL.replace("c2<p0,p1@20", "c2<p0,p1@21").replace("@23", "@25"))),
     )
-    truth = compare(real, replayed)
-    assert sum(phase.real_us for phase in truth.phases.values()) == sum(
+    accuracy = compare(real, replayed)
+    assert sum(phase.real_us for phase in accuracy.phases.values()) == sum(
         p.length_us for p in real.pauses
     )
-    assert sum(phase.replayed_us for phase in truth.phases.values()) == sum(
+    assert sum(phase.replayed_us for phase in accuracy.phases.values()) == sum(
         p.length_us for p in replayed.pauses
     )
