@@ -21,7 +21,7 @@ from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.verdict import Outcome
 from rebalsim.one_run import run_once
 from rebalsim.scenario.story import Story
-from rebalsim.simulation.work import TooMuchWork, at_most
+from rebalsim.simulation.work_limit import TooMuchWork, at_most
 
 # What no advice may make worse at all, and what shows that a run is no longer the same story.
 VETOES = ("open_pauses", "unsettled", "skipped")

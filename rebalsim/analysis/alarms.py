@@ -19,7 +19,7 @@ from rebalsim.analysis.group_kinds import GroupTold
 from rebalsim.analysis.index import NOTHING, Index
 from rebalsim.analysis.ownership import Holdings
 from rebalsim.analysis.rounds import EAGER
-from rebalsim.analysis.torn import find_torn
+from rebalsim.analysis.torn_hand_over import find_torn
 from rebalsim.analysis.values import Alarm, Disturbance, Holding, Rebalance
 from rebalsim.domain.alarm import AlarmKind, AlarmReason
 from rebalsim.domain.holding_end import HoldingEnd

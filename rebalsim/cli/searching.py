@@ -145,7 +145,7 @@ def _check_over(over: Sequence[str]) -> None:
 def _plan(story: Story, variants: Sequence[str], over: Sequence[str], events: int) -> str:
     """What will be played, and how long that takes: one run is timed for it."""
     from rebalsim.advice.trial import WORK_OF_EVENT
-    from rebalsim.simulation.work import TooMuchWork, at_most
+    from rebalsim.simulation.work_limit import TooMuchWork, at_most
 
     scenario = story.scenario(variants[0])
     try:

@@ -19,10 +19,10 @@ from rebalsim.connect.config_state import (
     TargetPut,
     TasksPut,
 )
-from rebalsim.connect.ears import Ears
 from rebalsim.connect.fencing import Fencing
 from rebalsim.connect.leading import DEFAULT
 from rebalsim.connect.membership import Membership
+from rebalsim.connect.membership_listener import Ears
 from rebalsim.connect.port import NEVER, Port, Steps
 from rebalsim.connect.runner import Runner
 from rebalsim.domain.connect import STARTED, Connector

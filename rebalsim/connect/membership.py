@@ -14,10 +14,10 @@ from rebalsim.assignors.connect.work import NO_WORK, Work, as_transmitted
 from rebalsim.connect.beats import Beats
 from rebalsim.connect.claims import Assigned, Given, Metadata
 from rebalsim.connect.config_state import UNREAD, ConfigState
-from rebalsim.connect.ears import Ears
 from rebalsim.connect.leading import DEFAULT, Leader, answer_of, assignor_of
+from rebalsim.connect.membership_listener import Ears
 from rebalsim.connect.port import NEVER, Port, Steps, Thread
-from rebalsim.connect.told import as_partitions
+from rebalsim.connect.told_in_trace import as_partitions
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.protocol.classic_member import After, ClassicMember, MemberState, exception_name
 from rebalsim.protocol.errors_of_kafka import Error

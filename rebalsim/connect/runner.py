@@ -10,7 +10,7 @@ from rebalsim.assignors.connect.work import Task, Work
 from rebalsim.connect.config_state import ConfigState
 from rebalsim.connect.pool import THREADS, Job, bounded, run_all
 from rebalsim.connect.port import Port, Running, Steps, Thread
-from rebalsim.connect.told import began, ended
+from rebalsim.connect.told_in_trace import began, ended
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.connect import PAUSED, STARTED, Connector
 from rebalsim.trace.connect_events import ConnectorEnded, ConnectorStarted, TaskCancelled

@@ -7,7 +7,7 @@ from typing import Any
 
 from rebalsim.assignors.connect.work import Task
 from rebalsim.connect.port import Port
-from rebalsim.connect.told import works
+from rebalsim.connect.told_in_trace import works
 from rebalsim.domain.connect import Connector
 from rebalsim.trace.connect_events import (
     TaskFailed,

@@ -7,8 +7,8 @@ from rebalsim.analysis.values import Pause
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.names import safe
+from rebalsim.reports.settings_behind import Asked
 
 _GONE = (PauseStart.KILLED, PauseStart.CLOSED, PauseStart.FATAL)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebalsim.domain.doing import Doing
-from rebalsim.reports import hanging
-from rebalsim.reports.hanging import Asked
+from rebalsim.reports import settings_behind
+from rebalsim.reports.settings_behind import Asked
 from rebalsim.trace.trace import ConsumerFacts
 
 
@@ -25,19 +25,19 @@ class DoingCard:
 
 
 DOINGS: dict[Doing, DoingCard] = {
-    Doing.DEAD: DoingCard("was dead", silent="was dead", hint=hanging.session),
+    Doing.DEAD: DoingCard("was dead", silent="was dead", hint=settings_behind.session),
     Doing.FROZEN: DoingCard(
-        "was frozen", "had thawed", "it thaws", silent="was frozen", hint=hanging.session
+        "was frozen", "had thawed", "it thaws", silent="was frozen", hint=settings_behind.session
     ),
     Doing.CUT_OFF: DoingCard(
-        "was cut off", "could be reached again", silent="was cut off", hint=hanging.session
+        "was cut off", "could be reached again", silent="was cut off", hint=settings_behind.session
     ),
     Doing.STUCK: DoingCard(
         "was stuck in its handler",
         "had come out of its handler",
         "its handler returns",
         silent="was stuck",
-        hint=hanging.batches,
+        hint=settings_behind.batches,
     ),
     Doing.PUNCTUATING: DoingCard(
         "was at its punctuators", "had done with its punctuators", "its punctuators are done"
@@ -47,13 +47,13 @@ DOINGS: dict[Doing, DoingCard] = {
         "was busy with its batch",
         "had done with its batch",
         "its batch is done",
-        hint=hanging.batches,
+        hint=settings_behind.batches,
     ),
     Doing.IN_CALLBACK: DoingCard(
         "was in its callback",
         "had come out of its callback",
         "its callback is over",
-        hint=hanging.listener,
+        hint=settings_behind.listener,
     ),
     Doing.STOPPING: DoingCard(
         "was stopping its tasks", "had stopped its tasks", "its tasks have stopped"
@@ -73,10 +73,10 @@ DOINGS: dict[Doing, DoingCard] = {
     Doing.WAITING: DoingCard("waited for an answer"),
     Doing.GHOST: DoingCard(
         "had left before the coordinator moved, but was loaded as a member again and stayed one",
-        hint=hanging.leave_in_the_log,
+        hint=settings_behind.leave_in_the_log,
     ),
-    Doing.UNAWARE: DoingCard(hint=hanging.heartbeat),
-    Doing.INITIAL_DELAY: DoingCard(hint=hanging.initial_delay),
+    Doing.UNAWARE: DoingCard(hint=settings_behind.heartbeat),
+    Doing.INITIAL_DELAY: DoingCard(hint=settings_behind.initial_delay),
 }
 _PLAIN = DoingCard()
 
@@ -110,7 +110,7 @@ def waited_for(asked: Asked) -> str:
 def of_the_kept(asked: Asked) -> str | None:
     """What a phase hangs on where a member is kept from its part in it; None where none is."""
     if asked.doing is Doing.STUCK:
-        return hanging.no_end_but_the_poll_limit(asked)
+        return settings_behind.no_end_but_the_poll_limit(asked)
     if asked.doing is Doing.TORN:
         return (
             "Any other rebalance ends it; let the group settle before you restart the next "

@@ -11,8 +11,8 @@ from rebalsim.domain.cause import CauseKind
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.connect_hints import hint_of_connect
-from rebalsim.reports.hanging import Asked, outlasted, session
 from rebalsim.reports.phases.card import cards
+from rebalsim.reports.settings_behind import Asked, outlasted, session
 
 _OF_NO_SETTING = (Doing.NO_COORDINATOR, Doing.RECONNECTING)
 _OF_THE_DEAD = (Doing.DEAD_LEADER, Doing.DEAD_OWNER)

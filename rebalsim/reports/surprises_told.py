@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rebalsim.analysis.surprises import Surprise, SurpriseKind, surprises
 from rebalsim.domain.instants import SECOND
-from rebalsim.reports.hanging import of_brokers
+from rebalsim.reports.settings_behind import of_brokers
 from rebalsim.trace.trace import ConsumerFacts, Trace
 from rebalsim.words.lists import listed
 

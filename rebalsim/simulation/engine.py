@@ -22,7 +22,7 @@ from simpy.core import EmptySchedule
 from simpy.events import NORMAL, URGENT, Process
 
 from rebalsim.domain.errors import BugError
-from rebalsim.simulation.work import allowance
+from rebalsim.simulation.work_limit import allowance
 
 NEVER = 1 << 62
 AT_ONCE = 20_000  # entries between two looks at how much work is allowed

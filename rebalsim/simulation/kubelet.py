@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from rebalsim.domain.pods import Looks
-from rebalsim.simulation.back_off import BackOff, told
+from rebalsim.simulation.crash_loop import BackOff, told
 from rebalsim.simulation.engine import SCRIPT
 
 NAME = "kubelet"  # as what it does is told of

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 
 from rebalsim.assignors.connect.work import task_named
-from rebalsim.connect.told import as_partitions
+from rebalsim.connect.told_in_trace import as_partitions
 from rebalsim.domain.kafka_api import KafkaApi
 from rebalsim.domain.lead import lead_of
 from rebalsim.domain.scenario import RateStep, Scenario, Topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebalsim.reports.fleet_told import ALERT_AN_HOUR, Blame, Deploy, Fleet, GroupLine
-from rebalsim.spark.condemned import condemned
+from rebalsim.spark.fleet_lint import condemned
 
 _MOST = 20
 _HOUR_US = 3_600_000_000

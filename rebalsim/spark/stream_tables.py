@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from rebalsim.spark.arrow import rows_in
 from rebalsim.spark.marks import Marks
 from rebalsim.spark.observed_tables import BUCKETS, FACTS, ORDER, take_in_facts
-from rebalsim.spark.pile import Pile, schema_of
+from rebalsim.spark.parquet_folders import ParquetFolders, schema_of
 from rebalsim.worlds.logs.tables import COLUMNS, FACT_COLUMNS, tables_of_group
 
 OPEN = "_facts_open"
@@ -33,17 +33,17 @@ Told = dict[str, Any]  # of each table its rows
 class StreamTables:
     """The four tables below `out` and the facts beside them, batch after batch.
 
-    Of a file that grows, the facts that may still change are kept apart, in a small pile of their own: what
+    Of a file that grows, the facts that may still change are kept apart, in a small table of their own: what
     is final is only ever added to.
     """
 
     def __init__(self, spark: Any, out: str, place: Path) -> None:
         self._spark, self._out = spark, out
-        self._facts = Pile(place / FACTS, "bucket", ("grp", "file"), ("grp",))
-        self._open = Pile(place / OPEN, "bucket", ("grp", "file"), ("grp",))
+        self._facts = ParquetFolders(place / FACTS, "bucket", ("grp", "file"), ("grp",))
+        self._open = ParquetFolders(place / OPEN, "bucket", ("grp", "file"), ("grp",))
         self._parted: set[str] = set()  # files whose facts that may change are all in the second
         self._tables = {
-            table: Pile(place / table, "day", ("group",), ("group", *order))
+            table: ParquetFolders(place / table, "day", ("group",), ("group", *order))
             for table, order in ORDER.items()
         }
 
@@ -72,9 +72,9 @@ class StreamTables:
         former = self._former(marks)
         groups = changed_groups(former.gone, fresh)
         told = self._told(self._all_of(groups, marks, fresh))
-        for table, pile in self._tables.items():
-            pile.take_out("group", groups)
-            pile.put_in(told[table])
+        for table, folders in self._tables.items():
+            folders.take_out("group", groups)
+            folders.put_in(told[table])
         self._facts.keep("file", former.shared, marks.stays_in)
         self._open.take_out("file", marks.files)
         self._facts.put_in(_bucketed(marks.final_of(fresh)))
@@ -104,7 +104,7 @@ class StreamTables:
         return _joined_rows([kept, held, fresh], fresh.schema).sort_by("grp")
 
     def put_together(self) -> None:
-        """All facts in one pile, for Spark to see."""
+        """All facts in one table, for Spark to see."""
         held = self._open.all_rows()
         if held is not None:
             files = pc.unique(held["file"]).to_pylist()
@@ -127,7 +127,7 @@ class Former(NamedTuple):
     """What the files of a batch told before."""
 
     gone: Any  # rows that go
-    shared: list[str]  # files whose rows may go of the first pile, too
+    shared: list[str]  # files whose rows may go of the first table, too
 
 
 def changed_groups(gone: Any, fresh: Any) -> set[str]:

@@ -21,7 +21,7 @@ from typing import Any
 from rebalsim.domain.sweep import Plan
 from rebalsim.scenario.grid import Order, Slice, groups
 from rebalsim.spark.bundle import bundle_of, order_as_json
-from rebalsim.spark.counted import sound_chunks, write_counted
+from rebalsim.spark.chunk_counts import sound_chunks, write_counted
 from rebalsim.spark.player import player_for, run_name
 from rebalsim.spark.schemas import PAUSE, run_columns, runs_ddl
 from rebalsim.spark.session import SparkFailed, reason_in

@@ -15,8 +15,8 @@ from rebalsim.domain.answer import Answer
 from rebalsim.domain.errors import InputError, RebalsimError
 from rebalsim.domain.sweep import WAIT_FOR_WORKERS_S, Plan
 from rebalsim.outside.rule import taken_from
-from rebalsim.spark.attendance import Attendance
 from rebalsim.spark.bundle import bundle_of, order_from_json, plan_of, refuse_to_go_on
+from rebalsim.spark.cluster_watch import ClusterWatch
 from rebalsim.spark.lock import locked
 from rebalsim.spark.plans import story_of_base
 from rebalsim.spark.player import player_for
@@ -194,12 +194,12 @@ def interruptibly(
     """
     with (
         ThreadPoolExecutor(1, thread_name_prefix="conduct") as pool,
-        Attendance(spark, tell, patience_s) as attendance,
+        ClusterWatch(spark, tell, patience_s) as watch,
     ):
         future = pool.submit(work)
         try:
             while not future.done():
-                attendance.check()
+                watch.check()
                 wait([future], timeout=0.5)
             return future.result()
         except (KeyboardInterrupt, SparkFailed):

@@ -14,7 +14,7 @@ from rebalsim.domain.budget import Budget
 from rebalsim.domain.metrics import HEADLINES, METRICS
 from rebalsim.domain.percentiles import rank_in_sql
 from rebalsim.domain.sweep import Objective, Plan
-from rebalsim.spark.counted import write_and_see
+from rebalsim.spark.chunk_counts import write_and_see
 from rebalsim.spark.schemas import runs_ddl
 from rebalsim.spark.store import Store
 

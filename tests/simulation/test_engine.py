@@ -6,7 +6,7 @@ import pytest
 
 from rebalsim.domain.errors import BugError
 from rebalsim.simulation.engine import SCRIPT, Engine
-from rebalsim.simulation.work import TooMuchWork, at_most
+from rebalsim.simulation.work_limit import TooMuchWork, at_most
 
 
 def test_a_run_that_does_not_get_past_an_instant_is_ended_and_told_instead_of_going_on_for_ever() -> (

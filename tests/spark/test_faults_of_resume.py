@@ -182,18 +182,18 @@ def test_a_store_that_shows_files_late_is_looked_at_again(
     spark: Any, kept: tuple[Plan, Path], out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eventually consistent: what was written is not there at the first look."""
-    from rebalsim.spark import counted
+    from rebalsim.spark import chunk_counts
 
-    monkeypatch.setattr(counted, "BETWEEN_S", 0.0)
+    monkeypatch.setattr(chunk_counts, "BETWEEN_S", 0.0)
     looks: list[int] = []
-    found = counted._found
+    found = chunk_counts._found
 
     def late(*asked: Any) -> Any:
         looks.append(1)
         real = found(*asked)
         return dict.fromkeys(real, (0, 0)) if len(looks) == 1 else real
 
-    monkeypatch.setattr(counted, "_found", late)
+    monkeypatch.setattr(chunk_counts, "_found", late)
     store = Store(spark, str(out))
-    whole = counted.sound_chunks(spark, store, kept[0], ("runs",))
+    whole = chunk_counts.sound_chunks(spark, store, kept[0], ("runs",))
     assert len(looks) == 2 and whole == store.finished_chunks()

@@ -20,7 +20,7 @@ from rebalsim.spark import stream_tables  # noqa: E402
 from rebalsim.spark.arrow import batches_of  # noqa: E402
 from rebalsim.spark.logs_files import FACT_DDL, Changed  # noqa: E402
 from rebalsim.spark.logs_marks import rows_on  # noqa: E402
-from rebalsim.spark.pile import Pile  # noqa: E402
+from rebalsim.spark.parquet_folders import ParquetFolders  # noqa: E402
 from rebalsim.spark.stream_tables import StreamTables  # noqa: E402
 from rebalsim.worlds.logs import sources  # noqa: E402
 from rebalsim.worlds.logs.sources import sources_in  # noqa: E402
@@ -96,8 +96,8 @@ class Night:
 
     def kept(self) -> Tables:
         found = {}
-        for table, pile in self.tables._tables.items():
-            rows = pile.all_rows()
+        for table, folders in self.tables._tables.items():
+            rows = folders.all_rows()
             found[table] = sorted(map(_told, rows.to_pylist() if rows is not None else ()))
         return found
 
@@ -117,7 +117,7 @@ def _told(row: dict[str, object]) -> str:
 def cut_sometimes(chance: random.Random) -> Iterator[None]:
     """In most batches the power goes at one of the moments at which something is written."""
     left = chance.randrange(20)
-    write, remove = Pile._put, Pile._remove
+    write, remove = ParquetFolders._put, ParquetFolders._remove
 
     def counted() -> None:
         nonlocal left
@@ -125,19 +125,19 @@ def cut_sometimes(chance: random.Random) -> Iterator[None]:
         if left < 0:
             raise PowerCut
 
-    def writes(self: Pile, *args: object) -> None:
+    def writes(self: ParquetFolders, *args: object) -> None:
         counted()
         write(self, *args)
 
-    def removes(self: Pile, *args: object) -> None:
+    def removes(self: ParquetFolders, *args: object) -> None:
         counted()
         remove(self, *args)
 
-    Pile._put, Pile._remove = writes, removes  # type: ignore[method-assign]
+    ParquetFolders._put, ParquetFolders._remove = writes, removes  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Pile._put, Pile._remove = write, remove  # type: ignore[method-assign]
+        ParquetFolders._put, ParquetFolders._remove = write, remove  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("seed", range(6))

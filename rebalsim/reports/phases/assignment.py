@@ -6,8 +6,8 @@ from rebalsim.analysis.values import Facts
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.doings_told import of_the_kept, waited_for, was
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked
 from rebalsim.reports.waits_told import until
 
 LONG_US = 500_000  # a shorter one is made of messages, which no assignor saves

@@ -7,8 +7,8 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.doings_told import of_the_kept, once_over, waited_for
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked
 from rebalsim.words.times import say_instant
 
 

@@ -7,8 +7,8 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.reports.doings_told import waited_for, was
-from rebalsim.reports.hanging import Asked, patience, session
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked, patience, session
 from rebalsim.reports.waits_told import until
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from rebalsim.analysis.values import Facts
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports import phases
-from rebalsim.reports.hanging import Asked
+from rebalsim.reports.settings_behind import Asked
 
 
 @dataclass(frozen=True, slots=True)

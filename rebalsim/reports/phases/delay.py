@@ -5,8 +5,8 @@ from __future__ import annotations
 from rebalsim.analysis.values import Facts
 from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked
 from rebalsim.reports.waits_told import until
 from rebalsim.words.times import say_duration
 

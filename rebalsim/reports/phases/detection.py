@@ -9,8 +9,14 @@ from rebalsim.domain.pause_start import PauseStart
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.timer import Timer
 from rebalsim.reports.doings_told import silent
-from rebalsim.reports.hanging import Asked, no_end_but_the_poll_limit, patience, session, value_here
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import (
+    Asked,
+    no_end_but_the_poll_limit,
+    patience,
+    session,
+    value_here,
+)
 from rebalsim.reports.waits_told import until
 from rebalsim.trace.trace import ConsumerFacts
 from rebalsim.words.times import say_instant

@@ -6,8 +6,8 @@ from rebalsim.analysis.values import Facts
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.doings_told import of_the_kept, waited_for
-from rebalsim.reports.hanging import Asked, heartbeat
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked, heartbeat
 from rebalsim.reports.waits_told import heard, until
 
 SLACK_US = 100_000  # messages, and a thread that looks that often

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rebalsim.analysis.values import Facts
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.doings_told import of_the_kept
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked
 
 
 def tell(f: Facts, who: str) -> str:

@@ -6,8 +6,8 @@ from rebalsim.analysis.values import Facts
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.reports.doings_told import of_the_kept
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked
 
 FROM = {  # where a store's restoration began
     Doing.FROM_SCRATCH: "its store from nothing",

@@ -7,8 +7,8 @@ from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
 from rebalsim.domain.trigger import Trigger
 from rebalsim.reports.doings_told import of_the_kept
-from rebalsim.reports.hanging import Asked, value_here
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked, value_here
 from rebalsim.reports.waits_told import until
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rebalsim.analysis.values import Facts
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.phase import PhaseKind
-from rebalsim.reports.hanging import Asked
 from rebalsim.reports.phases.card import Look, PhaseCard
+from rebalsim.reports.settings_behind import Asked
 
 LONG_US = 3_000_000
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.kafka_states import KafkaStreamsState
-from rebalsim.simulation.back_off import BackOff, told
+from rebalsim.simulation.crash_loop import BackOff, told
 from rebalsim.simulation.streams.play import StreamsWorld
 
 NAME = "kubelet"  # as what it does is told of

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rebalsim.assignors.connect.work import Task
-from rebalsim.connect.told import works
+from rebalsim.connect.told_in_trace import works
 from rebalsim.domain.commit_style import CommitStyle
 from rebalsim.domain.connect import Connector
 from rebalsim.domain.consumer import Consumer as Spec

@@ -15,7 +15,7 @@ _LOOK_EVERY_S = 2.0
 _TOLD_AFTER_S = 10.0  # a worker that is replaced is away for seconds
 
 
-class Attendance:
+class ClusterWatch:
     """Looks from a thread of its own, for a Ctrl-C must not fall into a word with the JVM."""
 
     def __init__(self, spark: Any, tell: Callable[[str], None], patience_s: float) -> None:
@@ -23,9 +23,9 @@ class Attendance:
         self._alone_since: float | None = None
         self._over = threading.Event()
         self._master = str(spark.sparkContext.master)
-        self._thread = threading.Thread(target=self._look, name="attendance", daemon=True)
+        self._thread = threading.Thread(target=self._look, name="cluster-watch", daemon=True)
 
-    def __enter__(self) -> Attendance:
+    def __enter__(self) -> ClusterWatch:
         if not self._master.startswith("local-cluster") and local_cores(self._master) is None:
             self._thread.start()
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from rebalsim.spark.condemned import condemned, findings
+from rebalsim.spark.fleet_lint import condemned, findings
 
 
 def test_two_heartbeats_in_a_session_are_condemned_and_kafkas_defaults_are_not() -> None:

@@ -9,14 +9,14 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from rebalsim.spark.pile import Pile, schema_of  # noqa: E402
+from rebalsim.spark.parquet_folders import ParquetFolders, schema_of  # noqa: E402
 
 SCHEMA = schema_of([("group", "STRING"), ("n", "BIGINT"), ("day", "STRING")])
 Row = tuple[str, int, str]
 
 
-def a_pile(place: Path) -> Pile:
-    return Pile(place, "day", ("group",), ("group", "n"))
+def some_folders(place: Path) -> ParquetFolders:
+    return ParquetFolders(place, "day", ("group",), ("group", "n"))
 
 
 def rows(*told: Row) -> object:
@@ -40,7 +40,7 @@ def on_disk(place: Path) -> list[Row]:
 
 def test_many_batches_are_what_a_list_would_hold_in_few_files(tmp_path: Path) -> None:
     chance, held = random.Random(21), []
-    pile = a_pile(tmp_path)
+    folders = some_folders(tmp_path)
     for number in range(60):
         gone = {f"g{chance.randrange(40)}" for _ in range(3)}
         come = [
@@ -48,16 +48,16 @@ def test_many_batches_are_what_a_list_would_hold_in_few_files(tmp_path: Path) ->
             for g in gone
             for n in range(4)
         ]
-        pile.take_out("group", gone)
-        pile.put_in(rows(*come))
+        folders.take_out("group", gone)
+        folders.put_in(rows(*come))
         held = sorted([r for r in held if r[0] not in gone] + come)
         if number % 10 == 0:
-            pile = a_pile(tmp_path)  # another process goes on
+            folders = some_folders(tmp_path)  # another process goes on
     assert on_disk(tmp_path) == held
     assert len(files(tmp_path)) <= 3 * 20
-    mine = pile.rows_of("group", ["g1", "nobody"]).to_pylist()
+    mine = folders.rows_of("group", ["g1", "nobody"]).to_pylist()
     assert sorted(r["n"] for r in mine) == [n for g, n, _ in held if g == "g1"]
-    assert pile.rows_of("group", ["nobody"]) is None
+    assert folders.rows_of("group", ["nobody"]) is None
 
 
 def test_files_of_others_are_part_of_it_and_only_touched_ones_are_written(tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_files_of_others_are_part_of_it_and_only_touched_ones_are_written(tmp_pa
         )
         (folder / f".part-{name}.parquet.crc").write_bytes(b"of what was")
     (folder / ".hidden.parquet").write_bytes(b"half of it")
-    pile = a_pile(tmp_path)
-    pile.take_out("group", {"x"})
+    folders = some_folders(tmp_path)
+    folders.take_out("group", {"x"})
     names = [p.name for p in files(folder)]
     assert names == [
         ".hidden.parquet",

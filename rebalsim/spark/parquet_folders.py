@@ -29,7 +29,7 @@ def schema_of(columns: Iterable[tuple[str, str]]) -> Any:
     return pa.schema([(name, _TYPES[type_]) for name, type_ in columns])
 
 
-class Pile:
+class ParquetFolders:
     """The rows below `place`, in a folder for each value of `folders`; they are found again by `keys`, and
     stand in each file by `order`. One process writes at a time.
     """
