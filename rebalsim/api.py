@@ -245,7 +245,7 @@ class Pauses(Selected, Sequence[Pause]):
         since: int | None = None,
         until: int | None = None,
     ) -> Pauses:
-        """Those of some topics or members, within a window, or set off by one action of the
+        """The pauses of some topics or members, within a window, or set off by one action of the
         script.
         """
         return Pauses(self.analysis, Selection(tuple(topics), tuple(members), since, until, action))

@@ -70,7 +70,7 @@ def subscribed_in(scenario: Scenario) -> dict[str, tuple[str, ...]]:
 
 
 def on_the_wire(scenario: Scenario, seed: int | None = None) -> Trace:
-    """The same run with every request and answer told: heartbeats, commits and batches too."""
+    """Play the run and tell every request and answer: heartbeats, commits and batches too."""
     return play(scenario, seed=seed, wire=True)
 
 

@@ -146,7 +146,7 @@ def told(text: str) -> str:
 
 
 def told_line(text: str) -> str:
-    """The same on one line: a name."""
+    """A name as it is shown: inert, and on one line."""
     from rebalsim.outside.text import inert_line
 
     return told(inert_line(text))

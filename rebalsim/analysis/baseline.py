@@ -175,7 +175,7 @@ def _bare(scenario: Scenario) -> Scenario:
 
 
 def _with_consumers(value: Any, changed: Callable[[Consumer], Consumer]) -> Any:
-    """The same with each consumer within it changed: scripts name some, too."""
+    """The value with each consumer within it changed, also those that a script names."""
     if isinstance(value, Consumer):
         return changed(value)
     if isinstance(value, tuple):

@@ -202,7 +202,9 @@ class Causes:
         return self.of_trigger(first.trigger, first.trigger_consumer, first.prepared_us)
 
     def of_trigger(self, trigger: Trigger, consumer: str, at: int) -> tuple[CauseKind, str, int]:
-        """The same for a disturbance: who really made it, and when."""
+        """What really set a disturbance off, who did it, and when: the cause behind a rebalance's
+        trigger.
+        """
         if OF_TRIGGER.get(trigger) is CauseKind.TOPIC_CHANGED:
             return (
                 CauseKind.TOPIC_CHANGED,

@@ -201,7 +201,7 @@ class Findings:
 
     @cached_property
     def partition_keys(self) -> list[tuple[str, Partition]]:
-        """The same without Connect's tasks."""
+        """Every partition (with its group), but none of Connect's tasks."""
         of_tasks = self.worker_groups
         return [k for k in self.partitions if k[0] not in of_tasks] if of_tasks else self.partitions
 

@@ -183,8 +183,8 @@ class Index:
         return {group: merged(lists) for group, lists in several.items()}
 
     def since(self, numbers: Sequence[int], at_us: int) -> Iterator[int]:
-        """Those of `numbers` whose events were at or after that instant. No slice: one for each
-        pause of a long trace would cost its square.
+        """Those of `numbers` whose events were at or after that instant. It makes no slice: one for
+        each pause of a long trace would cost the square of its length.
         """
         return starting(numbers, self.first_at(numbers, at_us))
 

@@ -37,7 +37,7 @@ def redeliveries_behind(a: Analysis, budget: Budget) -> list[Redelivery]:
 
 
 def _longest_in_phase(pauses: Sequence[Pause], metric: str) -> list[Pause]:
-    """Those that spent most in the phase that the metric is of."""
+    """The pauses that spent most in the phase that the metric is of, the longest first."""
     phase = metric.removeprefix("pause_").removeprefix("partition_seconds_").replace("_", "-")
     spent = [(sum(x.length_us for x in p.phases if x.kind.value == phase), p) for p in pauses]
     most = max(length for length, _ in spent)

@@ -37,8 +37,9 @@ def rising(a: Findings, keys: Keys) -> bool:
 
 
 def grows_beneath(a: Findings, keys: Keys, since_us: int) -> bool:
-    """Whether some member had never as little before it lately as earlier since then. Its lag sways
-    from batch to batch; where even the least of it rises, more comes than it handles.
+    """Whether the least lag of some member has risen from the first half of this time to the
+    second. Lag sways from batch to batch; where even the least of it rises, more comes in than is
+    handled.
     """
     owned: dict[str, list[tuple[str, Partition]]] = {}
     for key in keys:

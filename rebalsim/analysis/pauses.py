@@ -33,11 +33,11 @@ from rebalsim.trace import streams_events as se
 from rebalsim.trace.connect_events import TasksConfigured
 from rebalsim.trace.trace import Trace
 
-NOTICEABLE_US = 100_000  # a callback that holds up kept partitions for less is as a batch
-# what a forming group hands on before anybody has read it: it is starting up, and stands still for
-# nobody
+NOTICEABLE_US = 100_000  # a callback that holds up kept partitions for less is no more than a batch
+# a group that forms may hand a partition on before anybody has read it: it is starting up, and
+# nobody misses what stands still
 HANDED_ON = (PauseStart.REVOKED, PauseStart.LOST)
-# a last batch may slip out to one that is no member any more: nothing goes on with that
+# somebody who is no member any more may still be handed a last batch: that does not end the pause
 PUT_OUT = (PauseStart.LOST, PauseStart.POLL_EXPIRED)
 PRODUCER_LATE_US = (
     200_000  # records younger than the wait by more than this: there was nothing to hand over

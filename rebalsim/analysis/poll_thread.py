@@ -42,7 +42,9 @@ class _PollThread:
                 self.found.setdefault(what, []).append((self.since.pop(what), at_us))
 
     def ends(self, at_us: int) -> None:
-        """Nobody is at anything any more; a last commit was one, and none that is made again."""
+        """The thread is at nothing any more. A commit that was sent and not answered counts for
+        nothing then: nobody waits for it.
+        """
         self.since.pop(Doing.COMMITTING, None)
         self.end(at_us, *list(self.since))
 

@@ -38,7 +38,7 @@ class Torn:
 def find_torn(
     index: Index, group: str, holdings: Mapping[tuple[str, Partition], Sequence[Holding]]
 ) -> list[Torn]:
-    """Those that nobody has at the horizon, by name."""
+    """The partitions that nobody has at the horizon because their hand-over was torn, by name."""
     round_at, generation, returned = _last_round(index, group)
     if not returned:
         return []

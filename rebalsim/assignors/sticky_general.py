@@ -135,7 +135,7 @@ class Loads:
         return revoked_some
 
     def sort_loads(self) -> None:
-        """Those members that still take part, by how much they have."""
+        """Sort the members that still take part by how many partitions they have."""
         self.queue = sorted(
             size * len(self.size) + rank
             for rank, size in enumerate(self.size)

@@ -90,7 +90,7 @@ def head_of(path: Path) -> bytes:
 
 
 def kind_of_file(path: Path) -> str:
-    """The same of a file; one that cannot be read is nothing of ours."""
+    """What a file is, by the part of it that tells; one that cannot be read is nothing of ours."""
     return kind_of(head_of(path))
 
 

@@ -358,7 +358,7 @@ def spread_said(asked: Budget | Expectation, found: list[Measured]) -> str:
 
 
 def explained(analysis: Analysis, asked: Budget | Expectation, measured: Measured) -> Measured:
-    """The same with the sentence about what spent it."""
+    """What was measured, with the sentence about what spent it."""
     if not isinstance(asked, Budget) or measured.unowned:
         return measured
     from rebalsim.reports.evidence_told import tell_evidence

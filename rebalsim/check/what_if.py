@@ -48,7 +48,9 @@ def _budgets(old: StoryChecked, new: StoryChecked) -> Iterator[Flip]:
 def _headlines(
     before: StoriesChecked, after: StoriesChecked, story: StoryChecked
 ) -> Iterator[Flip]:
-    """Those that have no budget without a selection, which tells them already."""
+    """What the headline metrics come to, before and after, of those that no budget of the whole run
+    tells already.
+    """
     olds, news = before.tallies.get(story.file, {}), after.tallies.get(story.file, {})
     for variant in news:
         told = dict.fromkeys(

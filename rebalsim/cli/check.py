@@ -299,7 +299,9 @@ class Job:
 
 
 def _still_open(was: Baseline, now: Baseline) -> dict[tuple[str, str], tuple[str, ...]]:
-    """What the baseline tells, too, and is not decided in this check."""
+    """By file and variant, the metrics that the baseline knows and that this check leaves
+    undecided.
+    """
     from rebalsim.domain.metrics import METRICS
     from rebalsim.domain.unit import Better
 

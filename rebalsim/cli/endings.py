@@ -138,5 +138,7 @@ def drop_output() -> None:
 
 
 def drop_errors() -> None:
-    """The same of the error stream."""
+    """The interpreter flushes the error stream once more at its end: to nowhere, for the same
+    reason.
+    """
     drop(sys.__stderr__, 2)

@@ -79,7 +79,7 @@ def follow_logs(
 
 
 def follow_input(came: IO[bytes], group: str, zone: str = "", names: Names | None = None) -> int:
-    """The same of standard input, until it ends."""
+    """Tell what comes by standard input, until it ends."""
     streams: dict[str, Stream] = {}
     teller = _Teller(group, names)
     (source,) = sources_in(["-"], came)

@@ -51,7 +51,7 @@ def as_told(text: str) -> str:
 
 
 def json_as_told(text: str) -> str:
-    """The same of JSON, with JSON's own escapes."""
+    """JSON as stdout can write it: what it cannot is escaped as JSON does it."""
     if text.isascii() or not is_ascii_only():
         return text
     import json

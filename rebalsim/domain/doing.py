@@ -22,7 +22,7 @@ class Doing(StrEnum):
     COMMITTING = "committing"
     WAITING = "waiting"  # for the answer to its SyncGroup
     UNAWARE = "unaware"  # its heartbeat was not due
-    # its heartbeat, not due either, is what the broker computes on, for somebody whose own does not
+    # the broker computes a target at some member's heartbeat, and that one was not due either
     COMPUTING = "computing"
     UNACKNOWLEDGED = "unacknowledged"  # it has not confirmed that it gave the partition up
     POLLING = "polling"

@@ -30,6 +30,6 @@ PARTS = 1_000_000  # a percentile is told to so many parts of a per cent
 
 
 def rank_in_sql(percent: str, count: str) -> str:
-    """The same as an SQL expression over columns or numbers."""
+    """The nearest rank, as `rank_of` defines it, as an SQL expression over columns or numbers."""
     parts = f"CAST(round({percent} * {PARTS}) AS BIGINT) * {count}"
     return f"CAST(greatest(1, ({parts} + {100 * PARTS - 1}) div {100 * PARTS}) AS INT)"

@@ -47,7 +47,7 @@ class Strike:
 
 
 def strikes_of(scenario: Scenario, kind: type[Freeze | Hang | Cut]) -> Iterator[Strike]:
-    """Those of the script, then the random ones of the same name."""
+    """Every blow of this kind: those of the script, then the random ones of the same name."""
     for action, deed in deeds_of(scenario, kind):
         yield Strike(deed.consumers, deed.for_, place_of(action), deed)
     for fault in scenario.random_faults:
@@ -86,8 +86,8 @@ def restart_us(consumer: Consumer, down_high: float) -> float:
 
 
 def strangers(scenario: Scenario, names: Iterable[str]) -> list[Consumer]:
-    """Those of them that come back as strangers, their old membership a ghost for a session:
-    dynamic members of classic groups.
+    """The consumers among these that come back as strangers while their old membership stays, a
+    ghost, for a session: dynamic members of classic groups.
     """
     return [c for c in named(scenario, names) if not is_static(c) and is_classic(c)]
 

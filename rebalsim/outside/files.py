@@ -119,7 +119,7 @@ class _Pieces(io.RawIOBase):
 
 
 def stream_of(path: str | Path) -> io.BufferedReader:
-    """The same as a file to read from, for a reader that wants one."""
+    """A file, unpacked where it is packed, for a reader that wants something to read from."""
     return io.BufferedReader(_Pieces(pieces_of(path)), _PIECE)
 
 

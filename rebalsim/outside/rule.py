@@ -67,7 +67,7 @@ def forget_strangers() -> None:
 
 
 def strangers() -> tuple[str, ...]:
-    """Those that were read in this process."""
+    """The strangers' files that were read in this process."""
     return tuple(dict.fromkeys(_strangers))
 
 

@@ -27,12 +27,12 @@ def inert(text: str) -> str:
 
 
 def inert_line(text: str) -> str:
-    """The same on one line."""
+    """A text made inert, and on one line."""
     return inert(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
 
 
 def inert_data(data: Any) -> Any:
-    """The same of every text in what becomes JSON for something that shows it."""
+    """Data that becomes JSON for something that shows it: every text within made inert."""
     if isinstance(data, str):
         return inert(data)
     if isinstance(data, dict):

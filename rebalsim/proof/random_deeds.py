@@ -180,7 +180,7 @@ def _delete_topic(w: World) -> str:
     return f"delete_topic: {w.topics.pop(w.random.randrange(len(w.topics)))}"
 
 
-# by the number that is drawn; empty where the world does not allow it
+# one of these is drawn by its place; it writes nothing where the world does not allow it
 DEEDS: tuple[Callable[[World], str], ...] = (
     _join,
     _crash,

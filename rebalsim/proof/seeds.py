@@ -58,7 +58,9 @@ def check_seed(seed: int, *, plain: bool = False, tally: Tally | None = None) ->
 def check_story(
     text: str, seed: int = 0, *, plain: bool = False, tally: Tally | None = None
 ) -> Broken | None:
-    """The same for the text of any story whose harm ends well before its horizon."""
+    """Play a story by its text; what is wrong with it, if anything. Its harm must end well before
+    its horizon.
+    """
     try:
         scenario = story_of(text.encode(), f"story {seed}").check().scenario()
         trace = play(scenario)

@@ -81,8 +81,8 @@ def tell_alarms(a: Analysis) -> list[AlarmTold]:
 def alarms_of(
     variants: Iterable[VariantReport], join: Callable[[list[str]], str]
 ) -> list[tuple[str, AlarmTold]]:
-    """Those of all variants with whose they are; the same of two variants once, and nobody's
-    name where there is only one.
+    """The alarms of all variants, each with whose it is: what two variants share stands once, and
+    nobody's name where there is only one.
     """
     found: dict[AlarmTold, list[str]] = {}
     count = 0

@@ -40,8 +40,8 @@ def said_of_chance(over: OverSeeds, scenario: Scenario) -> str:
 
 
 def _metrics_of(over: OverSeeds) -> tuple[str, ...]:
-    """Those of partitions, and of Connect's tasks where there are any; where a cluster has no
-    partitions at all, its tasks' alone.
+    """The headline metrics that there are: of partitions, and of Connect's tasks where there are
+    any; of the tasks alone where a cluster has no partitions at all.
     """
     if not over.known(OF_TASKS_OF_CHANCE[0]):
         return HEADLINES_OF_CHANCE

@@ -24,7 +24,7 @@ def render(report: CheckReport) -> str:
 
 
 def document_of(report: CheckReport) -> Json:
-    """The same as plain values."""
+    """A check's report as plain values, ready to become JSON."""
     return {
         "schema_version": SCHEMA_VERSION,
         "rebalsim": report.version,

@@ -213,8 +213,8 @@ def tell_seeds(report: Report) -> str:
 
 
 def bests_of(name: str, values: Sequence[float | None]) -> tuple[int, ...]:
-    """Those that are clearly better than the worst and alike to the best; none where all are
-    alike or unknown.
+    """The places of the values that are clearly better than the worst and alike to the best; none
+    where all are alike or unknown.
     """
     better = METRICS[name].better
     known = [value for value in values if value is not None]

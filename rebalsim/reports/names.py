@@ -22,8 +22,8 @@ def safe(text: str) -> str:
 
 
 def ascii_of(text: str) -> str:
-    """The same in plain ASCII: the typographic signs that reports use have their twins, all else
-    is written out.
+    """The text in plain ASCII: the typographic signs that reports use have their twins, all else is
+    written out.
     """
     if text.isascii():
         return text
@@ -69,7 +69,9 @@ def clip(text: str, width: int, is_ascii: bool = False) -> str:
 
 
 def clip_middle(text: str, width: int, is_ascii: bool = False) -> str:
-    """The same for names whose end tells them apart, such as `orders-…-317`."""
+    """The text within so many columns, cut in the middle: for names whose end tells them apart,
+    such as `orders-…-317`.
+    """
     if len(text) <= width:
         return text
     end = "..." if is_ascii else "…"

@@ -91,7 +91,7 @@ class Previewed:
         return f"Each figure is the middle one of {times} runs, which strike at other moments."
 
     def as_check(self, version: str) -> CheckReport:
-        """The same verdicts as a check's, for JUnit and exit codes."""
+        """The preview's verdicts as a check has them, for JUnit and exit codes."""
         story = StoryChecked(
             self.new,
             self.title,

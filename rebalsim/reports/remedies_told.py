@@ -85,7 +85,7 @@ def figures_of(found: Mapping[str, float]) -> dict[str, float]:
 
 
 def remedies_for(pause: Pause, remedies: Iterable[Remedy]) -> list[Remedy]:
-    """Those that were tried for this pause."""
+    """The remedies that were tried for this pause."""
     return [
         r
         for r in remedies

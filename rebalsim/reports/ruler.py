@@ -90,8 +90,8 @@ def place_clipped(
     widths: Sequence[int],
     is_ascii: bool,
 ) -> list[str]:
-    """The same, with labels as long as all of the first rank fit: clipped to the first of
-    `widths` that leaves none of these out, or else the fewest.
+    """Labels placed as `place` does it, but as long as all of the first rank fit: clipped to the
+    first of `widths` that leaves none of these out, or else the fewest.
     """
     tried = [
         _placed([(at, clip(text, width, is_ascii)) for at, text in labels], columns, 3, True, ranks)

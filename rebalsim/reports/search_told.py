@@ -205,7 +205,7 @@ def _unsaid(found: Any) -> str:
 
 
 def document_of(found: Any, budgets: Sequence[Budget]) -> dict[str, Any]:
-    """The same for tools."""
+    """What a search found, as plain values for tools."""
     return {
         "schema_version": 1,
         "kind": "recommendation",

@@ -71,7 +71,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _points(answer: Answer) -> list[str]:
-    """Those that meet all budgets, or that nothing else beats."""
+    """The points that meet all budgets, or that nothing else beats."""
     shown = answer.best or answer.front
     if not shown:
         return []

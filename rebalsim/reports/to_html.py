@@ -96,7 +96,7 @@ def render(report: Report) -> str:
 
 
 def _packed(data: dict[str, Any]) -> dict[str, Any]:
-    """The same with its rows of numbers in short; `packed` says which."""
+    """The page's data with rows of numbers in short; `packed` says which."""
     variants = [
         {
             **v,

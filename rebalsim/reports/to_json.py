@@ -76,7 +76,7 @@ def _written(value: Any, depth: int) -> str:
 
 
 def document_of(report: Report) -> Json:
-    """The same as plain values."""
+    """A report as plain values, ready to become JSON."""
     return {
         "schema_version": SCHEMA_VERSION,
         "rebalsim": report.version,

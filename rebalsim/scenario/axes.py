@@ -90,7 +90,7 @@ class AnyScalar(FileKind):
 
 
 def _choice_of_numbers(node: Node) -> list[int | float]:
-    """Those of `{choice: [1, 2]}`; none where it is something else."""
+    """The numbers of `{choice: [1, 2]}`; none where it is something else."""
     choice = node.entries.get("choice") if isinstance(node, Mapping) else None
     if not isinstance(choice, Sequence) or not isinstance(node, Mapping) or len(node.entries) > 1:
         return []

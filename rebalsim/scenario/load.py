@@ -31,8 +31,8 @@ def load_scenario(
 def read_story(
     path_or_name: str | Path, overrides: Iterable[Override] = (), allow_code: bool = False
 ) -> Story:
-    """The same, but a story whose text can be read is returned with its problems: `lint` shows
-    them beside its own.
+    """The story in this file, even where it has problems, as long as its text can be read: `lint`
+    shows them beside its own.
     """
     name, raw = read_bytes(path_or_name)
     return story_of(raw, name, overrides, allow_code)

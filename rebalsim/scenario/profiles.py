@@ -277,8 +277,8 @@ def broker_profile(version: str) -> BrokerProfile | str:
 
 
 def broker_habits(version: str) -> BrokerHabits:
-    """Those of a version that somebody else names: of a recording, say. Of one that is not known,
-    the newest's.
+    """What brokers of a version do, where somebody else names it: a recording, say. Of a version
+    that is not known, what the newest do.
     """
     found = broker_profile(version)
     return NEWEST if isinstance(found, str) else found.habits

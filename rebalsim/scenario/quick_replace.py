@@ -17,5 +17,5 @@ def values_of(thing: Any) -> dict[str, Any]:
 
 
 def replaced(thing: Any, values: dict[str, Any]) -> Any:
-    """The same with other values."""
+    """A copy of a frozen dataclass with other values in some fields."""
     return type(thing)(**{**values_of(thing), **values})

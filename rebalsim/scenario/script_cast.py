@@ -169,7 +169,9 @@ class ScriptCast:
     def _of_targets(
         self, targets: tuple[tuple[Any, Node], ...], only: Roster | None, together: bool
     ) -> list[tuple[Roster, Seat]]:
-        """Those that are named, each once; with them, where asked, whoever shares their process."""
+        """The members that are named, each once; with them, where asked, whoever shares their
+        process.
+        """
         seats = [self._seat(target, node, only) for target, node in targets]
         found = list({each[1].name: each for each in seats if each is not None}.values())
         if together:
@@ -281,7 +283,9 @@ class ScriptCast:
     def only_consumers(
         self, found: list[tuple[Roster, Seat]], written: Written, what: str
     ) -> list[tuple[Roster, Seat]]:
-        """Those that have a handler; Connect's workers, where they are named, have none."""
+        """The members among these that have a handler. Connect's workers have none, which is said
+        where they are named.
+        """
         mine = [(r, s) for r, s in found if self.resolver.is_of_workers(r)]
         if mine and written.get("members"):
             self.out.add(

@@ -50,7 +50,11 @@ if TYPE_CHECKING:
 
 STABLE = ClassicState.STABLE
 RESTLESS = -1
-_USUAL = (HeartbeatRequest, OffsetCommitRequest, OffsetFetchRequest)  # whatever the group is at
+_USUAL = (
+    HeartbeatRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+)  # may come in any state of the group
 
 
 def _is_news(request: Any) -> bool:

@@ -47,8 +47,8 @@ class Engine(simpy.Environment):
 
     def __init__(self) -> None:
         super().__init__(0)
-        self.rank = SCRIPT  # of what happens now, for those who must know what came before it
-        self.entries = 0  # that the queue ever had
+        self.rank = SCRIPT  # the rank of what happens now: whoever must know what came before it at this instant asks
+        self.entries = 0  # how many entries the queue ever had
         self.begun: Counter[str] = Counter()  # processes by kind, which is their body's name
         self._entries: list[Entry] = []
         self.is_apart = False  # somebody's past is played, on a queue of its own …

@@ -22,7 +22,7 @@ class RandomFaults:
         self.world = world
 
     def begin(self) -> None:
-        """One process per fault and target."""
+        """Start one process for each fault and target."""
         for number, fault in enumerate(self.world.scenario.random_faults, 1):
             for names in self._targets(fault):
                 self.world.engine.begin(self.random_fault(number, fault, names))

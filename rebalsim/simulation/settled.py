@@ -45,7 +45,7 @@ _REMEMBERED = 8
 
 
 def with_lead(story: Scenario) -> Scenario:
-    """The same story, so much later."""
+    """The story with everything in it later by its lead."""
     for asked, later in _later_ones:
         if asked is story:
             return later

@@ -21,7 +21,7 @@ class Marks:
 
     @staticmethod
     def among(rows: Any) -> Marks:
-        """Those of a batch; a file without any tells all that it ever told, which is final."""
+        """The marks of a batch; a file without any tells all that it ever told, which is final."""
         found = Marks(pc.unique(rows["file"]).to_pylist())
         marks = rows.filter(pc.equal(rows["dialect"], ""))
         columns = (marks[name].to_pylist() for name in ("file", "source", "place", "clock", "fact"))

@@ -154,7 +154,7 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """Those that Spark reads, too: what is hidden is not whole yet."""
+    """The files of a folder that Spark reads, too: what is hidden is not whole yet."""
     return [p for p in folder.glob("*.parquet") if p.name[0] not in "._"]
 
 

@@ -66,7 +66,7 @@ class Points:
         return all(c.holds(values) for c in self._of_point)
 
     def variants(self, point: int, variants: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of the variants with which the point meets the other conditions."""
+        """The variants with which the point meets the conditions that ask for the variant."""
         if not self._of_variant:
             return variants
         values = self.values(point)

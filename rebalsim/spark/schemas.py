@@ -169,7 +169,7 @@ def runs_ddl(plan: Plan, with_pauses: bool) -> str:
 
 
 def arrow_schema(plan: Plan, with_pauses: bool) -> Any:
-    """The same schema for Arrow batches."""
+    """The columns of a sweep's runs as a schema for Arrow batches."""
     import pyarrow as pa
 
     types = {

@@ -400,8 +400,8 @@ class Sweep:
         return seen
 
     def _cancel(self) -> None:
-        """Until none is under way: a job that is still being planned cannot be cancelled, and
-        begins afterwards.
+        """Cancel all jobs, again and again until none is under way: one that is still being planned
+        cannot be cancelled, and begins afterwards.
         """
         for _ in range(60):
             try:

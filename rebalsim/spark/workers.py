@@ -31,7 +31,9 @@ def check_workers(spark: Any) -> None:
     if str(context.master).startswith("local"):
         return
     named: dict[str, Any] = {"__name__": "__main__"}
-    exec(_LOOK, named)  # see above: a function of __main__ travels whole
+    exec(
+        _LOOK, named
+    )  # a function of __main__ is pickled whole, and needs no rebalsim on the workers
     seats = max(2, int(context.defaultParallelism))
     for python, version, found in (
         context.parallelize(range(seats), seats).mapPartitions(named["look"]).collect()

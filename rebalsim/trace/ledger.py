@@ -151,8 +151,8 @@ class Ledger(Sequence[TraceEvent]):
         return self._kinds[self._told[number]].kind
 
     def at(self, numbers: Sequence[int]) -> Iterator[TraceEvent]:
-        """Those of these ascending numbers; page by page where most of a page is wanted, which
-        is quicker.
+        """The events with these ascending numbers; page by page where most of a page is wanted,
+        which is quicker.
         """
         first = 0
         while first < len(numbers):
@@ -193,5 +193,5 @@ def kind_at(events: Sequence[TraceEvent], number: int) -> type:
 
 
 def events_at(events: Sequence[TraceEvent], numbers: Sequence[int]) -> Iterator[TraceEvent]:
-    """Those of these ascending numbers."""
+    """The events with these ascending numbers."""
     return events.at(numbers) if isinstance(events, Ledger) else map(events.__getitem__, numbers)

@@ -157,7 +157,7 @@ def told(accuracy: Accuracy) -> list[str]:
 
 
 def document(accuracy: Accuracy) -> dict[str, object]:
-    """The same for tools; times in µs."""
+    """An accuracy as plain values for tools; times in µs."""
     return {
         "recordings": accuracy.recordings,
         "pauses": accuracy.real,

@@ -76,7 +76,7 @@ def states_of(played: Played) -> Sequences:
 
 
 def recorded_states(document: dict[str, Any]) -> Sequences:
-    """The same of a recording."""
+    """The states of a recording, by instance and by thread, repeats as one."""
     found: Sequences = {}
     for event in document["events"]:
         if event["ev"] == "app_state":
@@ -105,8 +105,8 @@ def assignments_of(played: Played) -> Sequences:
 
 
 def recorded_assignments(document: dict[str, Any]) -> Sequences:
-    """The same of a recording: under the streams protocol the log tells them whole; under the
-    classic one the listener's partitions add up (standbys stay untold there).
+    """The changes of a recording's assignments, by thread: under the streams protocol the log tells
+    them whole; under the classic one the listener's partitions add up (standbys stay untold there).
     """
     found: Sequences = {}
     held: dict[str, set[str]] = {}

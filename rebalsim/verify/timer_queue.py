@@ -39,11 +39,11 @@ class TimerQueue:
         self._set += 1
 
     def cancel(self, key: str) -> None:
-        """It does not fire."""
+        """The timer of this key does not fire."""
         self._due.pop(key, None)
 
     def next_ms(self, until_ms: int) -> int | None:
-        """In which millisecond the next one fires, if it does by then."""
+        """The millisecond in which the next timer fires; None where that is later than `until_ms`."""
         queue = self._queue
         while queue and self._due.get(queue[0][2]) != queue[0][:2]:
             heappop(queue)

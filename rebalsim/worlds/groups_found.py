@@ -98,7 +98,9 @@ def _pods(consumer: Consumer, names: set[str], count: int | None) -> Pods:
 
 
 def _topics(consumer: Consumer, base: str, made: Understood) -> tuple[list[str], str]:
-    """Those that are told; else the declared ones that nobody else is told to read."""
+    """The topics that a consumer is told to read; else the declared ones that nobody else is told
+    to.
+    """
     if consumer.topics.known and consumer.topics.value and not consumer.reading.is_pattern:
         return list(dict.fromkeys(consumer.topics.value)), sure_of(consumer.topics)
     question = QUESTIONS["topics"]

@@ -70,7 +70,7 @@ def _clean(value: str) -> str:
 
 
 def without(thing: Any, hidden: set[str]) -> Any:
-    """The same thing, each text in it that holds one of the hidden values taken out."""
+    """The thing, each text in it that holds one of the hidden values taken out."""
     if isinstance(thing, dict):
         return {k: without(v, hidden) for k, v in thing.items()}
     if isinstance(thing, (list, tuple)):

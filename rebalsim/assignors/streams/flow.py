@@ -27,7 +27,7 @@ class FlowNetwork:
         self._edges: dict[int, dict[int, _Edge]] = {}
 
     def add(self, source: int, target: int, capacity: int, cost: int, flow: int) -> None:
-        """An edge, and the one back that takes flow from it again."""
+        """Add an edge, and its reverse along which flow can be taken back."""
         there = _Edge(target, cost, capacity - flow, flow, True)
         back = _Edge(source, -cost, flow, 0, False, there)
         there.counter = back

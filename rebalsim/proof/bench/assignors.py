@@ -172,7 +172,7 @@ def _ours(
 
 
 def _claims(count: int, topics: int, unequal: bool, before: Assignment) -> list[Claim]:
-    """The same members as AssignBench.java's."""
+    """The members that AssignBench.java makes, as claims."""
     claims = []
     for i in range(count):
         member_id = f"c{i}-{(i * 2654435761 + 12345) & 0xFFFFFFFF:08x}"

@@ -51,7 +51,7 @@ class CoordinatorRules:
     # REBALANCE_IN_PROGRESS
 
     def of_scala_coordinator(self) -> CoordinatorRules:
-        """The same settings under the coordinator of Kafka 3.9 and before."""
+        """These settings under the coordinator of Kafka 3.9 and before."""
         return replace(
             self,
             extends_every_start=False,

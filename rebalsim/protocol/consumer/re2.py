@@ -82,7 +82,7 @@ class NotRe2(Exception):
 
 
 def to_python(regex: str) -> str:
-    """The same expression for `re.fullmatch`."""
+    """The expression as Python's `re.fullmatch` takes it."""
     return _Translation(regex).whole()
 
 

@@ -79,5 +79,5 @@ def all_forms() -> tuple[Form, ...]:
 
 
 def forms_of(subject: Subject) -> tuple[Form, ...]:
-    """Those that can tell this subject."""
+    """The forms that can tell this subject."""
     return tuple(form for form in all_forms() if subject in form.tells)

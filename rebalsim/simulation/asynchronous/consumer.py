@@ -364,7 +364,9 @@ class AsyncConsumer(Consumer):
             self.event = None
 
     def _run_callbacks(self, told: list[Removed | Assigned]) -> Steps:
-        """processBackgroundEvents."""
+        """What the background thread asked the application to do is done, as in Kafka's
+        processBackgroundEvents: callbacks first of all.
+        """
         failed = False
         machine = self.world.machine
         for one in told:

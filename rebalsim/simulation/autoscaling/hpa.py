@@ -12,7 +12,10 @@ from rebalsim.domain.autoscaling import Autoscale, Policy
 
 
 def wanted_by_lag(total: float, current: int, deed: Autoscale) -> int:
-    """AverageValue divides; Value multiplies what there is; both keep still within a tenth."""
+    """How many pods the lag asks for. With AverageValue it is divided by what one pod may lag
+    behind; with Value the pods that there are are multiplied by how far it is beyond. Neither
+    changes anything while the ratio is within the tolerance.
+    """
     if deed.is_value:
         ratio = total / deed.lag_threshold
         return current if abs(ratio - 1.0) <= deed.tolerance else _up(current * ratio)

@@ -79,7 +79,7 @@ def read_setting(name: str, text: Text | None, known: Mapping[str, str], source:
 
 
 def weaker(value: Value) -> Value:
-    """The same value where it rests on a name or a habit only."""
+    """The value as one that rests on a name or a habit only."""
     return inferred(value.value, value.source) if value.sure == "stated" else value
 
 
