@@ -127,11 +127,11 @@ class Brokers:
 
     def _prepare_links(self) -> None:
         for consumer in self.world.consumers.values():
-            consumer.lines.prepare()
+            consumer.link_trouble.prepare()
 
     def _refit_links(self) -> None:
         for consumer in self.world.consumers.values():
-            consumer.lines.refit()
+            consumer.link_trouble.refit()
 
     # -------------------------------------------------------------------------------------- changes
 

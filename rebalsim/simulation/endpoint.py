@@ -229,7 +229,7 @@ class Endpoint(Process):
     def take_coordinator(self, broker: int) -> None:
         """This broker leads the group; a connection of its own is made."""
         self.coordinator = broker
-        self.coordinator_link = self.lines.fit(
+        self.coordinator_link = self.link_trouble.fit(
             self.world.connect(self, broker, "coordinator"), True
         )
         self.host = self.world.host_of(self.group)
@@ -298,7 +298,7 @@ class Endpoint(Process):
         """The connection for data with this broker."""
         link = self._links.get(broker)
         if link is None:
-            link = self._links[broker] = self.lines.fit(
+            link = self._links[broker] = self.link_trouble.fit(
                 self.world.connect(self, broker, "data"), False
             )
         return link

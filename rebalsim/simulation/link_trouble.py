@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rebalsim.simulation.ports import Client
 
 
-class Lines:
+class LinkTrouble:
     """All links of one consumer, of which new ones suffer what the old ones do."""
 
     __slots__ = ("_consumer", "_cuts", "_cuts_from_all", "_extras")

@@ -73,7 +73,7 @@ class Client(Protocol):
         """The connection with its coordinator, None before it has one."""
 
     @property
-    def lines(self) -> Any:
+    def link_trouble(self) -> Any:
         """Its connections as the network's faults strike them."""
 
     def take_spec(self, spec: Spec) -> None: ...

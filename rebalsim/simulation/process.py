@@ -15,7 +15,7 @@ from rebalsim.domain.stuck_by import StuckBy
 from rebalsim.simulation.bytes_across_racks import tell_bytes
 from rebalsim.simulation.engine import APP, FIRST, NEVER, RANKS, SCRIPT, Alarm, Signal
 from rebalsim.simulation.lag import mark
-from rebalsim.simulation.link_trouble import Lines
+from rebalsim.simulation.link_trouble import LinkTrouble
 from rebalsim.simulation.metadata import Metadata
 from rebalsim.simulation.network import Call, Link
 from rebalsim.simulation.randomness import Stream
@@ -81,7 +81,7 @@ class Process:
         "is_polling",
         "is_stopping",
         "life",
-        "lines",
+        "link_trouble",
         "member",
         "membership",
         "metadata",
@@ -130,7 +130,7 @@ class Process:
         self.is_awaited = False
         self.slowness = 1.0
         self.driven: Life | None = None  # what a recording dictates about the next life
-        self.lines = Lines(self)
+        self.link_trouble = LinkTrouble(self)
         self._links: dict[int, Link] = {}
         self._streams: dict[str, Stream] = {}
         self.take_spec(spec)

@@ -242,8 +242,12 @@ class World:
         if is_client_of(consumer, spec):
             return consumer
         other = client_of(self, spec, consumer.index)
-        other.life, other.slowness, other.lines = consumer.life, consumer.slowness, consumer.lines
-        other.lines.follow(other)
+        other.life, other.slowness, other.link_trouble = (
+            consumer.life,
+            consumer.slowness,
+            consumer.link_trouble,
+        )
+        other.link_trouble.follow(other)
         self.consumers[spec.name] = other
         members = self._members[spec.group]
         members[members.index(consumer)] = other

@@ -29,13 +29,13 @@ def cut(world: World, name: str, deed: Cut) -> Carried:
     now = world.engine.now
     heals_us = now + world.randomness.stream(f"script/{name}").draw(deed.for_)
     for consumer in struck:
-        if consumer.is_alive and not consumer.lines.is_cut_from_some:
+        if consumer.is_alive and not consumer.link_trouble.is_cut_from_some:
             world.tell(LinkCut(now, consumer.name, deed.from_all_brokers))
-        consumer.lines.cut(deed.from_all_brokers)
+        consumer.link_trouble.cut(deed.from_all_brokers)
     yield from wait_until(world, heals_us)
     for consumer in struck:
-        consumer.lines.heal(deed.from_all_brokers)
-        if consumer.is_alive and not consumer.lines.is_cut_from_some:
+        consumer.link_trouble.heal(deed.from_all_brokers)
+        if consumer.is_alive and not consumer.link_trouble.is_cut_from_some:
             world.tell(LinkHealed(world.engine.now, consumer.name))
 
 
@@ -44,10 +44,10 @@ def delay(world: World, name: str, deed: Delay) -> Carried:
     struck = _known(world, deed.consumers)
     world.script.tell(name, "Delay", say_deed(deed), deed.consumers)
     for consumer in struck:
-        consumer.lines.slow_down(deed.extra)
+        consumer.link_trouble.slow_down(deed.extra)
     yield from wait_until(world, world.engine.now + deed.for_us)
     for consumer in struck:
-        consumer.lines.speed_up(deed.extra)
+        consumer.link_trouble.speed_up(deed.extra)
 
 
 CARRIED_OUT = {

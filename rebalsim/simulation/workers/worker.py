@@ -23,7 +23,7 @@ from rebalsim.protocol.messages import FindCoordinatorRequest
 from rebalsim.simulation.engine import APP, FIRST, RANKS, SCRIPT
 from rebalsim.simulation.network import DISCONNECTED, Call, Link
 from rebalsim.simulation.workers.exactly_once import ExactlyOncePort
-from rebalsim.simulation.workers.link_trouble import WorkerLines
+from rebalsim.simulation.workers.link_trouble import WorkerLinkTrouble
 from rebalsim.simulation.workers.nothing import NoConsumer, NoFeed, NoMetadata
 from rebalsim.simulation.workers.sink_task import SinkTask
 from rebalsim.simulation.workers.thread import WorkerThread
@@ -67,7 +67,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         self.slowness = 1.0
         self.driven: Any = None
         self.feed, self.metadata = NoFeed(), NoMetadata()
-        self.lines = WorkerLines(self)
+        self.link_trouble = WorkerLinkTrouble(self)
         self.coordinator: int | None = None
         self.coordinator_link: Link | None = None
         self.sinks: dict[str, list[Any]] = {}  # task → its consumers in this worker, over time
@@ -242,7 +242,7 @@ class Worker(NoConsumer, ExactlyOncePort):
             is_found = response.error is Error.NONE
             if is_found:
                 self.coordinator = response.broker
-                self.coordinator_link = self.lines.fit(
+                self.coordinator_link = self.link_trouble.fit(
                     self.world.connect(self, response.broker, "coordinator"),
                     True,
                 )
@@ -362,7 +362,7 @@ class Worker(NoConsumer, ExactlyOncePort):
     def link(self, broker: int) -> Link:
         link = self._links.get(broker)
         if link is None:
-            link = self._links[broker] = self.lines.fit(
+            link = self._links[broker] = self.link_trouble.fit(
                 self.world.connect(self, broker, "data"),
                 False,
             )
