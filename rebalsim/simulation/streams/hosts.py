@@ -21,7 +21,7 @@ from rebalsim.simulation.engine import SCRIPT
 from rebalsim.simulation.streams.application import Application
 from rebalsim.simulation.streams.happenings import Heard
 from rebalsim.simulation.streams.port import NEVER, Port
-from rebalsim.simulation.streams.resting import Beats, Guest, MadeUp, RestRoom, EndRest
+from rebalsim.simulation.streams.resting import Beats, EndRest, Guest, MadeUp, RestRoom
 
 Answer = Callable[[Any], None]
 WITHOUT_COORDINATOR = (
