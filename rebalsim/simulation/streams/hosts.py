@@ -185,8 +185,8 @@ class Host:
         raise NotImplementedError
 
     def rest(self, member_id: str, rank: int, end_rest: EndRest) -> bool:
-        """Whether the member may leave its beats out until it is told to end its rest; `rank` orders beats of one
-        instant.
+        """Whether the member may leave its beats out until `end_rest` is called; `rank` orders beats of
+        one instant.
         """
         if not self.is_settled or not self.is_up:
             return False
