@@ -29,9 +29,9 @@ from rebalsim.words.lists import plural
 from rebalsim.words.times import say_duration
 
 HELP = (
-    "Drag to pan; double click, Ctrl + wheel or the buttons zoom; a click on a pause tells its "
-    "chain below. Keyboard: ↑ ↓ {lanes}, ← → pauses, "
-    "Shift + ← → pan, + − 0 zoom."
+    "Drag to pan; double click, Ctrl + wheel or the buttons zoom; a click on a pause opens its "
+    "chain. Keyboard: ↑ ↓ {lanes}, ← → pauses, "
+    "Shift + ← → pan, + − 0 zoom, Esc closes the chain."
 )
 
 
@@ -144,8 +144,9 @@ def _timelines(report: Report) -> str:
         f'{lanes} whose name has this in it">'
         '<span id="window" class="dim"></span></div>'
         f'<p id="help" class="dim screen">{HELP.format(lanes=lanes)}</p>'
-        f'<ul id="legend" class="legend"></ul>{figures}<div id="pause" tabindex="-1" '
-        'aria-label="The pause you chose" hidden></div></div></section>'
+        f'<ul id="legend" class="legend"></ul><div id="beside"><div>{figures}</div>'
+        '<div id="pause" tabindex="-1" aria-label="The pause you chose" hidden></div></div>'
+        "</div></section>"
     )
 
 

@@ -408,3 +408,46 @@ def test_without_a_script_the_page_still_reads(browser: Chromium, tmp_path: Path
         is True
     )
     page.close()
+
+
+BOXES = (
+    "['#frame-0', '#frame-1', '#pause'].map(name => "
+    "document.querySelector(name).getBoundingClientRect()).map(b => "
+    "({left: b.left, right: b.right, top: b.top, bottom: b.bottom}))"
+)
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_the_panel_of_a_pause_opens_beside_it(
+    browser: Chromium, tmp_path: Path, is_dark: bool
+) -> None:
+    """In sight with what was clicked, and all timelines keep one scale; Escape gives the room back."""
+    page = opened(browser, tmp_path, story("troubles"), width=1600, is_dark=is_dark)
+    row, pause = longest_row(page, 1)
+    x, y = where(page, 1, row, pause)
+    clicked = (
+        f"rebalsim.timelines[1].frame.getBoundingClientRect().top + rebalsim.timelines[1].y({row})"
+    )
+    before = page.run(clicked)
+    page.click(x, y)
+    first, second, panel = page.run(BOXES)
+    assert panel["left"] >= second["right"] and panel["top"] < y < panel["bottom"]
+    assert (first["left"], first["right"]) == (second["left"], second["right"])
+    assert page.run(clicked) == pytest.approx(before, abs=2)  # it has not moved away
+    assert page.run("document.documentElement.scrollWidth") <= 1600
+    page.run("rebalsim.timelines[1].canvas.focus()")
+    page.key("Escape")
+    assert page.run("document.getElementById('pause').hidden")
+    assert page.run(BOXES)[1]["right"] > panel["left"]
+
+
+def test_on_a_narrow_window_the_panel_opens_right_below(browser: Chromium, tmp_path: Path) -> None:
+    page = opened(browser, tmp_path, story("troubles"), width=1600)
+    row, pause = longest_row(page, 0)
+    page.click(*where(page, 0, row, pause))
+    page.resize(900, 1000)
+    page.run("new Promise(told => requestAnimationFrame(() => requestAnimationFrame(told)))")
+    first, second, panel = page.run(BOXES)
+    assert first["bottom"] <= panel["top"] < panel["bottom"] <= second["top"]
+    page.click_on("#pause .close")
+    assert page.run("document.getElementById('pause').hidden")

@@ -110,6 +110,7 @@ Object.assign(Timeline.prototype, {
       ArrowLeft: () => (event.shiftKey ? show(view.from - quarter, view.until - quarter) : this.walk(-1)),
       "+": () => zoom(0.5, this.centre()), "=": () => zoom(0.5, this.centre()), "-": () => zoom(2, this.centre()), 0: () => show(0, DATA.horizon),
       Enter: () => { if (this.chosen) byId("pause").focus(); },
+      Escape: () => closePause(),
     };
     const act = keys[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey || !this.rows.length || !v) return;

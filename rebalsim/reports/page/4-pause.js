@@ -18,12 +18,34 @@ function choose(timeline, lane, place, members) {
   parts.push(...chain(v, pause));
   const file = v.file || byId("command").dataset.file || "FILE";
   parts.push(element("p", {}, element("code", {}, `rebalsim explain ${quoted(file)} --partition ${quoted(name)} --at ${(pause[0] / 1e6).toFixed(6)}s${v.file.endsWith("json") ? "" : ` --variant ${quoted(variantName(v))}`}`)));
-  byId("pause").replaceChildren(...parts);
-  timeline.frame.after(byId("pause"));                     // beside what was clicked
-  byId("pause").hidden = false;
+  const close = element("button", { class: "close", "aria-label": "Close" }, "×");
+  close.addEventListener("click", closePause);
+  byId("pause").replaceChildren(close, ...parts);
+  openBeside(timeline);
   say(sentence(names, pause, same.length < 2));
   drawLag(timeline.place, lane);
 }
+
+function openBeside(timeline) {                         // where there is room for both; else right below what was clicked
+  const panel = byId("pause"), row = timeline.rows.findIndex((members) => members.includes(timeline.chosen.lane));
+  const place = () => timeline.frame.getBoundingClientRect().top + timeline.y(row), before = panel.hidden ? place() : null;
+  if (isWide()) byId("beside").append(panel); else timeline.frame.after(panel);
+  panel.hidden = false;
+  byId("beside").classList.toggle("open", isWide());
+  refresh();
+  if (before !== null) scrollBy(0, place() - before);    // what was clicked stays where it was
+}
+
+function closePause() {
+  byId("pause").hidden = true;
+  byId("beside").classList.remove("open");
+  const timeline = TIMELINES.find((t) => t.chosen);
+  for (const other of TIMELINES) other.chosen = null;
+  refresh();
+  if (timeline) timeline.canvas.focus({ preventScroll: true });
+}
+
+const isWide = () => matchMedia("(min-width: 1100px)").matches;
 
 function chain(v, pause) {                              // the trace's events that prove it, in words where the page holds them
   v.told = v.told || new Map(v.events.map(([n, at, who, what]) => [n, [at, TEXT[who], TEXT[what]]]));

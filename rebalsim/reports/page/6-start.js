@@ -46,7 +46,7 @@ function start() {
   let theme = "";
   addEventListener("beforeprint", () => { theme = document.documentElement.dataset.theme || ""; document.documentElement.dataset.theme = "light"; readInk(); refresh(); });
   addEventListener("afterprint", () => { if (theme) document.documentElement.dataset.theme = theme; else delete document.documentElement.dataset.theme; readInk(); refresh(); });
-  addEventListener("resize", refresh);
+  addEventListener("resize", () => { const chosen = TIMELINES.find((t) => t.chosen); if (chosen) openBeside(chosen); else refresh(); });
   arrange();
 }
 window.rebalsim = { timelines: TIMELINES, view, data: DATA, duration, instant, sentence };      // for tests, and for the curious at the console
