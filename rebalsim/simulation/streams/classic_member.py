@@ -351,15 +351,37 @@ class ClassicMember:
             return
         if self._caller.coordinator is None:
             return  # it beats as soon as it knows whom to
-        now = self._port.now
-        if now - self._polled_us > self._settings.max_poll_us and self._thread.is_stuck:
-            self._thread.heard("PollExpired", last_poll_us=self._polled_us)
-            self._leave("consumer poll timeout has expired.")
-            self._reset("consumer poll timeout has expired.")
-            self._wants_join, self._why = True, "poll timeout"
+        if self._is_overdue:
+            self._expire()
             return
         self._send_beat()
-        self._plan_beat(now + self._every_us)
+        self._plan_beat(self._port.now + self._every_us)
+
+    @property
+    def _is_overdue(self) -> bool:
+        too_long = self._port.now - self._polled_us > self._settings.max_poll_us
+        return too_long and self._thread.is_stuck
+
+    def held_up(self) -> None:
+        """The thread comes to no poll() for a while: the heartbeat thread watches its timer."""
+        due_us = self._polled_us + self._settings.max_poll_us + 1
+        self._port.call(max(due_us, self._port.now), self._look_at_poll)
+
+    def _look_at_poll(self, _: object) -> None:
+        may_beat = self._beats and self._caller.coordinator is not None
+        if may_beat and self._is_overdue and not (self._gone or self._frozen):
+            self._expire()
+
+    def _expire(self) -> None:
+        """Out of the group until the thread polls again; a static member says nothing, and is missed
+        when its session is over.
+        """
+        why = "consumer poll timeout has expired."
+        self._thread.heard("PollExpired", last_poll_us=self._polled_us)
+        if self._instance_id is None:
+            self._leave(why)
+        self._reset(why)
+        self._wants_join, self._why = True, "poll timeout"
 
     def _send_beat(self, left_us: int | None = None) -> None:
         generation = self.generation

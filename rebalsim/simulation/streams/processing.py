@@ -17,13 +17,21 @@ MOST_POLLED = 1_000  # max.poll.records within Kafka Streams
 
 class Processing:
     """One thread's. `max_poll_us` bounds how long it processes between two polls; `other` is the share of
-    its time that goes to other things.
+    its time that goes to other things. `outlasts` is told where it looks at the clock too late: it
+    does so when a record of each task is through, and that one round takes longer than it may.
     """
 
     def __init__(
-        self, port: Port, progresses: Progresses, max_poll_us: int, other: Callable[[], float]
+        self,
+        port: Port,
+        progresses: Progresses,
+        max_poll_us: int,
+        other: Callable[[], float],
+        outlasts: Callable[[int], None],
     ) -> None:
         self._port, self._progresses, self._other = port, progresses, other
+        self._outlasts = outlasts
+        self._max_poll_us = max_poll_us
         self._most_us = max(1, max_poll_us // 2)
         self._tasks: dict[TaskId, None] = {}
         self._plans = 0  # a ring of an earlier plan is void
@@ -54,9 +62,13 @@ class Processing:
         costs = {task: book.of(task).record_us for task in self._tasks}
         rates = {task: book.rate(task, now) / 1e6 for task in self._tasks}
         lags = {task: book.lag(task, now) for task in self._tasks}
-        behind = {task: None for task, lag in lags.items() if lag > NOTHING_LEFT}
+        never = self._never_through(costs, lags)
+        for task in never:
+            del costs[task]
+            book.go_on(task, now, 0.0)
+        behind = {task: None for task in costs if lags[task] > NOTHING_LEFT}
         speed = _speed(costs, rates, behind, 1.0 - self._other())
-        for task in self._tasks:
+        for task in costs:
             turns = book.go_on(task, now, speed if task in behind else None)
             if turns or (records_turn and task in behind):
                 book.mark(task, now)
@@ -64,8 +76,36 @@ class Processing:
         gains = [lags[task] / (speed - rates[task]) for task in behind if speed > rates[task]]
         due_us = min([now + ceil(gain) for gain in gains], default=NEVER)
         due_us = min([due_us, *(book.changes_after(task, now) for task in self._tasks)])
+        lacking = [(1.0 - lags[task]) / rates[task] for task in never if rates[task] > 0]
+        due_us = min([due_us, *(now + ceil(lack) for lack in lacking if lack > 0)])
         if due_us < NEVER:
             self._port.call(due_us, self._rung, self._plans)
+
+    def _never_through(
+        self, costs: Mapping[TaskId, float], lags: Mapping[TaskId, float]
+    ) -> list[TaskId]:
+        """Tasks whose records outlast max.poll.interval.ms: one alone, or one of each that waits. When
+        the round is through the thread is no longer in its group, and nothing of it is committed.
+        """
+        most_us = self._max_poll_us
+        if sum(costs.values()) <= most_us:
+            return []
+        if self._round(costs, lags) > most_us:
+            self._port.call(self._port.now, self._begin_round, self._plans)
+            return list(costs)
+        return [task for task, cost in costs.items() if cost > most_us]
+
+    def _round(self, costs: Mapping[TaskId, float], lags: Mapping[TaskId, float]) -> float:
+        """How long a record of each task that has a whole one takes."""
+        return sum(cost for task, cost in costs.items() if lags[task] >= 1.0 - NOTHING_LEFT)
+
+    def _begin_round(self, plan: int) -> None:
+        """The thread goes at it."""
+        if plan == self._plans:
+            book, now = self._progresses, self._port.now
+            costs = {task: book.of(task).record_us for task in self._tasks}
+            lags = {task: book.lag(task, now) for task in self._tasks}
+            self._outlasts(int(self._round(costs, lags)))
 
     def _rung(self, plan: int) -> None:
         if plan == self._plans:

@@ -156,6 +156,12 @@ class StreamThread(HandOver):
                 self._tell_task(task, what)
         self._port.call(self._stuck_until, self._unhang)
         self.wake()
+        self.member.held_up()
+
+    def outlasts(self, length_us: int) -> None:
+        """It is at records that take longer than it may stay away from poll()."""
+        if not (self._gone or self._frozen or self.is_stuck):
+            self.hang(length_us, "slow")
 
     def punctuate(self, length_us: int) -> None:
         """It is at its punctuators, and nothing else."""

@@ -204,13 +204,27 @@ class StreamsMember:
             or self._caller.coordinator is None
         ):
             return
-        stuck = self._port.now - self._polled_us > self._settings.max_poll_us
-        if stuck and self._thread.is_stuck and self.generation > 0:
+        if self._is_overdue:
             self._leave_for_stuck()
         elif not self._in_flight and (self.generation > 0 or self._joins):
             self._beat()
         else:
             self._plan_beat(self._port.now + self._interval_us)
+
+    @property
+    def _is_overdue(self) -> bool:
+        too_long = self._port.now - self._polled_us > self._settings.max_poll_us
+        return too_long and self._thread.is_stuck and self.generation > 0
+
+    def held_up(self) -> None:
+        """The thread comes to no poll() for a while: the background thread watches its timer."""
+        due_us = self._polled_us + self._settings.max_poll_us + 1
+        self._port.call(max(due_us, self._port.now), self._look_at_poll)
+
+    def _look_at_poll(self, _: object) -> None:
+        knows_whom = self._caller.coordinator is not None
+        if knows_whom and self._is_overdue and not (self._gone or self._frozen):
+            self._leave_for_stuck()
 
     def _leave_for_stuck(self) -> None:
         """The poll timeout: out of the group until the thread polls again."""

@@ -38,7 +38,12 @@ from rebalsim.trace import streams_events as se
 from rebalsim.trace.events import EVENT_CLASSES, TraceEvent
 from rebalsim.trace.trace import ConsumerFacts, TopicFacts, Trace, TraceHeader
 
-_STUCK = {"stuck": StuckBy.HANG, "poisoned": StuckBy.POISON, "punctuating": StuckBy.PUNCTUATOR}
+_STUCK = {
+    "stuck": StuckBy.HANG,
+    "poisoned": StuckBy.POISON,
+    "punctuating": StuckBy.PUNCTUATOR,
+    "slow": StuckBy.SLOW,
+}
 _OF_NO_GROUP = ("Fenced", "BrokerChanged", "TopicChanged")
 _ABOUT_MEMBERS = ("member_id", "last", "leader")
 

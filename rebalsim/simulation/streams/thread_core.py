@@ -65,7 +65,11 @@ class ThreadCore:
         parts = instance.application.parts
         self.punctuations = Punctuations(port, self, parts, settings.poll_us)
         self.processing = Processing(
-            port, instance.progresses, settings.max_poll_us, self.punctuations.share
+            port,
+            instance.progresses,
+            settings.max_poll_us,
+            self.punctuations.share,
+            self.outlasts,
         )
         self._bell = port.waiting()
         self._sleeps = False
@@ -120,6 +124,10 @@ class ThreadCore:
 
     def punctuate(self, length_us: int) -> None:
         """It is at its punctuators, and nothing else."""
+        raise NotImplementedError
+
+    def outlasts(self, length_us: int) -> None:
+        """It is at records that take longer than it may stay away from poll()."""
         raise NotImplementedError
 
     def _restored(self, task: Task) -> None:
