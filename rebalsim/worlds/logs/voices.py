@@ -53,6 +53,8 @@ class Voice:
 
 
 OF_OTHERS = (FactKind.PLANNED,)
+# groups of a process; what a line of a file with more proves of a process is nobody's
+MOST_GROUPS = 50
 OF_JAVA = ("Java", "Java without prefix", "Spring", "Streams", "Connect")
 
 
@@ -68,13 +70,7 @@ def voices_of(stream: Stream) -> list[Voice]:
         else:
             loose.append((dialect, fact))
     _place(loose, by_key)
-    spoke = [(d, f, n) for n, (d, f) in enumerate(stream.told) if f.what == FactKind.SPOKE]
-    place = {id(fact): n for n, (_, fact) in enumerate(stream.told)}
-    for told in by_key.values():
-        for d, f, n in spoke:  # each voice has its own: its time is put right for each voice
-            told.append((d, own := replace(f)))
-            place[id(own)] = n
-        told.sort(key=lambda x: place[id(x[1])])
+    _give_signs_of_life(stream, by_key)
     voices = [
         voice
         for client, told in by_key.items()
@@ -84,6 +80,18 @@ def voices_of(stream: Stream) -> list[Voice]:
     for voice in voices:
         voice.is_only = len(voices) == 1
     return voices
+
+
+def _give_signs_of_life(stream: Stream, by_key: dict[str, list[tuple[Dialect, Fact]]]) -> None:
+    """To each consumer those of its process, in order: its own, for times are put right for each."""
+    is_one_process = len({f.group for _, f in stream.told if f.group}) <= MOST_GROUPS
+    place = {id(fact): n for n, (_, fact) in enumerate(stream.told)}
+    spoke = [(d, f, n) for n, (d, f) in enumerate(stream.told) if f.what == FactKind.SPOKE]
+    for told in by_key.values():
+        for d, f, n in spoke if is_one_process else ():
+            told.append((d, own := replace(f)))
+            place[id(own)] = n
+        told.sort(key=lambda x: place[id(x[1])])
 
 
 def _place(

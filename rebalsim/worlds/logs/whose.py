@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from rebalsim.worlds.logs.dialects import Dialect
 from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.streams import Stream
-from rebalsim.worlds.logs.voices import OF_JAVA
+from rebalsim.worlds.logs.voices import MOST_GROUPS, OF_JAVA
 
-MOST_GROUPS = 50  # of a process; beyond it what names no group is nobody's
 Question = tuple[str, str]  # what is asked for, and its name
 _EVERY, _BLOCK, _CLIENT, _THREAD = "every", "block", "client", "thread"
 _GROUP, _NOBODY = "group", ("", "")

@@ -173,3 +173,21 @@ def test_a_life_that_tells_no_id_is_that_of_the_id_given_out_as_it_asked() -> No
     assert voice.ids == (member,)
     (pause,) = found.groups["g"].pauses
     assert (pause.how, pause.member) == ("killed", member)
+
+
+def _of_groups(count: int) -> int:
+    """The facts of all consumers of so many groups in one file with a silence after each line."""
+    lines = []
+    for n in range(count * 3):
+        where = f"[Consumer clientId=c-{n % count}, groupId=g-{n % count}]"
+        lines += [
+            f"{at(n * 9_000)} INFO {where} (Re-)joining group",
+            f"{at(n * 9_000 + 500)} INFO busy",
+        ]
+    stories = observed(app=lines).groups.values()
+    return sum(len(voice.facts) for story in stories for voice in story.voices)
+
+
+def test_a_sign_of_life_in_a_file_of_many_processes_is_nobodys() -> None:
+    assert _of_groups(2) > 2 * 3  # of a process with two consumers it is that of both …
+    assert _of_groups(60) <= 60 * 3  # … and here would be kept for each of sixty
