@@ -8,7 +8,7 @@ here are those of its light dress.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rebalsim.domain.answer import Answer, AxisSaid, PointSaid
@@ -111,29 +111,43 @@ def _cells(
         and all(p.digits[a.name] == anchor.digits[a.name] for a in others)
     ]
     values = {id(p): _value(answer, p) for p in chosen}
-    known = [v for v in values.values() if v is not None]
-    low, high = min(known, default=0.0), max(known, default=0.0)
-    is_log = low > 0 and high / low > 30
-
-    def cell(point: PointSaid) -> Cell:
-        meets = point.verdict == Outcome.PASS
-        if point.verdict == "error":
-            return Cell(point, "×", None, meets)
-        mark = "? " if is_undecided(point) else ""
-        if answer.show in ("verdict", "settles"):
-            text = (mark.strip() or point.verdict) if answer.show == "verdict" else point.settles
-            return Cell(point, text, None, meets)
-        value = values[id(point)]
-        if value is None:
-            return Cell(point, "", None, meets)
-        span = math.log(high / low) if is_log else high - low
-        share = (math.log(value / low) if is_log else value - low) / span if span else 0.3
-        return Cell(point, f"{mark}{say_metric(_metric(answer), value)}", share, meets)
-
+    shade = _shades([v for v in values.values() if v is not None])
     return {
-        (p.variant, p.digits[across.name], p.digits[down.name] if down else 0): cell(p)
+        (p.variant, p.digits[across.name], p.digits[down.name] if down else 0): _cell(
+            answer, p, values[id(p)], shade
+        )
         for p in chosen
     }
+
+
+def _shades(known: list[float]) -> Callable[[float], float]:
+    """How far a value lies from the least of these to the most: by its logarithm, where they are
+    far apart.
+    """
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    is_log = low > 0 and high / low > 30
+    span = math.log(high / low) if is_log else high - low
+
+    def shade(value: float) -> float:
+        return (math.log(value / low) if is_log else value - low) / span if span else 0.3
+
+    return shade
+
+
+def _cell(
+    answer: Answer, point: PointSaid, value: float | None, shade: Callable[[float], float]
+) -> Cell:
+    meets = point.verdict == Outcome.PASS
+    if point.verdict == "error":
+        return Cell(point, "×", None, meets)
+    mark = "? " if is_undecided(point) else ""
+    if answer.show == "verdict":
+        return Cell(point, mark.strip() or point.verdict, None, meets)
+    if answer.show == "settles":
+        return Cell(point, point.settles, None, meets)
+    if value is None:
+        return Cell(point, "", None, meets)
+    return Cell(point, f"{mark}{say_metric(_metric(answer), value)}", shade(value), meets)
 
 
 def _metric(answer: Answer) -> str:

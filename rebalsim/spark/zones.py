@@ -19,21 +19,20 @@ def cross_zone_bytes(scenario: Scenario, analysis: Analysis) -> float | None:
     homes = {c.name: c.rack for g in scenario.groups for c in g.consumers if c.rack}
     if not homes or not any(racks.values()):
         return None
-    ids = list(racks)
     is_nearest = bool(scenario.cluster.config.replica_selector_class)
-    topics = {t.name: t for t in scenario.topics}
-    offsets = {name: i for i, name in enumerate(topics)}
+    topics = {t.name: (place, t) for place, t in enumerate(scenario.topics)}
     total = 0.0
     for (_, partition), holdings in analysis.holdings.items():
-        topic, facts = topics.get(partition.topic), analysis.header.topics.get(partition.topic)
-        if topic is None or facts is None or facts.rates is None:
+        facts = analysis.header.topics.get(partition.topic)
+        if partition.topic not in topics or facts is None or facts.rates is None:
             continue
-        replicas = topic.replicas_of(partition.number, ids, offsets[topic.name])
+        offset, topic = topics[partition.topic]
+        replicas = topic.replicas_of(partition.number, list(racks), offset)
         arrivals = Arrivals(facts, Partition(partition.topic, partition.number))
-        places = [racks.get(r, "") for r in replicas]
+        zones = [racks.get(r, "") for r in replicas]
         for holding in holdings:
             home = homes.get(holding.consumer, "")
-            source = home if is_nearest and home in places else places[0]
+            source = home if is_nearest and home in zones else zones[0]
             if home and source and home != source:
                 records = arrivals.count(holding.ended_us) - arrivals.count(holding.started_us)
                 total += records * topic.record_bytes

@@ -188,17 +188,20 @@ def _told(
             alike += 1
             continue
         lines.append(f"  {member_id}{_brought(member, counts)}")
-        if same and kafka is not None:
-            lines.append(f"    both  {_runs(kafka)}")
-        else:
-            lines += [
-                f"    {who} "
-                f"{'(no entry)' if answer is None else _runs(answer)}{_apart(answer, other)}"
-                for who, answer, other in (("Kafka", kafka, our), ("ours ", our, kafka))
-            ]
+        lines += _given(kafka, our, same)
     if alike:
         lines.append(f"  … and {alike} members to which both give the same")
     return lines
+
+
+def _given(kafka: Sequence[str] | None, our: Sequence[str] | None, is_same: bool) -> list[str]:
+    """What a member got of Kafka and of us, as lines below its name."""
+    if is_same and kafka is not None:
+        return [f"    both  {_runs(kafka)}"]
+    return [
+        f"    {who} {'(no entry)' if answer is None else _runs(answer)}{_apart(answer, other)}"
+        for who, answer, other in (("Kafka", kafka, our), ("ours ", our, kafka))
+    ]
 
 
 def _brought(member: Mapping[str, Any] | None, counts: Mapping[str, int]) -> str:

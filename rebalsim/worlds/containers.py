@@ -225,16 +225,9 @@ def _readings(
     known = env.known()
     options = [*_system_properties(env, command).items(), *arguments(command).items()]
     told = {**known, **{str(k): str(t) for k, t in dict(options).items() if t}}
-    keys: Keys = {}
-    special: list[Reading] = []
-    client: Value | None = None
-    for config in [*_mounted(workload, container, maps), *configs]:
-        if config.form == "ini" or (config.tree is not None and not _is_plain(config)):
-            special += [r for r in read_config(config, known) if r.consumes]
-            continue
-        keys.update(profiles.laid(config, profiles.active(config.keys, told)))
-        if config.tree is not None:
-            client = client or next((r.client for r in read_config(config, {})), None)
+    keys, special, client = _of_configs(
+        [*_mounted(workload, container, maps), *configs], known, told
+    )
     for key, text in [*env.keys.items(), *options]:
         keys.pop(key, None)  # what comes later stands last
         keys[key] = text
@@ -247,6 +240,25 @@ def _readings(
     if special and not any(r.consumes for r in readings):
         return special
     return readings
+
+
+def _of_configs(
+    configs: list[Config], known: Mapping[str, str], told: Mapping[str, str]
+) -> tuple[Keys, list[Reading], Value | None]:
+    """What configuration files say: their keys, what those of a form of their own are read as,
+    and which client they speak of.
+    """
+    keys: Keys = {}
+    special: list[Reading] = []
+    client: Value | None = None
+    for config in configs:
+        if config.form == "ini" or (config.tree is not None and not _is_plain(config)):
+            special += [r for r in read_config(config, known) if r.consumes]
+            continue
+        keys.update(profiles.laid(config, profiles.active(config.keys, told)))
+        if config.tree is not None:
+            client = client or next((r.client for r in read_config(config, {})), None)
+    return keys, special, client
 
 
 def _is_plain(config: Config) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from rebalsim.domain.consumer import Consumer
 from rebalsim.domain.scenario import Scenario
 from rebalsim.domain.script import RollingBounce
 from rebalsim.lint.facts import everyone, is_classic
-from rebalsim.lint.finding import Finding
+from rebalsim.lint.finding import Finding, Place
 from rebalsim.lint.rule import Rule
 from rebalsim.lint.script_facts import deeds_of, place_of
 
@@ -53,26 +53,40 @@ def find(scenario: Scenario) -> Iterator[Finding]:
             if not is_classic(consumer) or (consumer.group, new) in seen:
                 continue
             seen.add((consumer.group, new))
-            others = [
-                listed
-                for name, (group, listed) in lists.items()
-                if group == consumer.group and name != consumer.name and name in everybody
-            ]
-            first = others[0] if others else ()
-            common = [name for name in first if all(name in listed for listed in others)]
+            common = _supported_by_others(consumer, lists, everybody)
             if common and not {*common} & {*new}:
-                yield Finding(
-                    f"{consumer.name} comes back with partition.assignment.strategy "
-                    f"[{', '.join(new)}], while the others still support only "
-                    f"[{', '.join(common)}]: its JoinGroup is refused "
-                    "(INCONSISTENT_GROUP_PROTOCOL) and its consumer dies — deploy "
-                    f"[{', '.join(dict.fromkeys((*new, *common)))}] first, then "
-                    f"[{', '.join(new)}] in a second bounce",
-                    place_of(action),
-                )
+                yield _finding(consumer, common, place_of(action))
                 break
         for c in coming:
             lists.pop(c.name, None)
         lists.update(_offered(coming))
         for name in deed.consumers if deed.surge_consumers else ():
             lists.pop(name, None)
+
+
+def _supported_by_others(
+    consumer: Consumer,
+    lists: Mapping[str, tuple[str, tuple[str, ...]]],
+    everybody: Container[str],
+) -> list[str]:
+    """The assignors that all other members of its group support, in the order of the first."""
+    others = [
+        listed
+        for name, (group, listed) in lists.items()
+        if group == consumer.group and name != consumer.name and name in everybody
+    ]
+    first = others[0] if others else ()
+    return [name for name in first if all(name in listed for listed in others)]
+
+
+def _finding(consumer: Consumer, common: list[str], place: Place) -> Finding:
+    new = consumer.config.partition_assignment_strategy
+    return Finding(
+        f"{consumer.name} comes back with partition.assignment.strategy "
+        f"[{', '.join(new)}], while the others still support only "
+        f"[{', '.join(common)}]: its JoinGroup is refused "
+        "(INCONSISTENT_GROUP_PROTOCOL) and its consumer dies — deploy "
+        f"[{', '.join(dict.fromkeys((*new, *common)))}] first, then "
+        f"[{', '.join(new)}] in a second bounce",
+        place,
+    )

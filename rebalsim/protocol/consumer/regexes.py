@@ -39,38 +39,55 @@ def note_regex(
     """Has the member's expression changed, and is it time to resolve the group's?
     (GroupMetadataManager#maybeUpdateRegularExpressions)
     """
-    change = RegexChange.NONE
-    is_due = False
-    if before.regex != after.regex:
-        change = RegexChange.UPDATED
-        if not after.regex:
-            change = RegexChange.RESOLVED
-        elif after.regex not in group.regex_counts:
-            pattern(after.regex)
-            is_due = True
-        elif after.regex in group.regexes:
-            change = RegexChange.RESOLVED
-    elif not group.regex_counts:
+    change, is_new = _change(group, before, after)
+    if before.regex == after.regex and not group.regex_counts:
         return change
     if group.regexes_are_due:
         return change
     latest = next(iter(group.regexes.values()), None)
     if latest is not None and now_us <= latest.at_us + PAUSE_US:
         return change
+    expected = _expected(group, before, after)
+    if expected and (is_new or _is_outdated(group, latest, expected, now_us)):
+        group.regexes_are_due = True
+        effects.append(SetTimer(TIMER, now_us))
+    return change
+
+
+def _change(group: ConsumerGroup, before: Member, after: Member) -> tuple[RegexChange, bool]:
+    """How the member's expression changed, and whether it is one that the group has yet to
+    resolve.
+    """
+    if before.regex == after.regex:
+        return RegexChange.NONE, False
+    if not after.regex:
+        return RegexChange.RESOLVED, False
+    if after.regex not in group.regex_counts:
+        pattern(after.regex)
+        return RegexChange.UPDATED, True
+    resolved = after.regex in group.regexes
+    return RegexChange.RESOLVED if resolved else RegexChange.UPDATED, False
+
+
+def _expected(group: ConsumerGroup, before: Member, after: Member) -> int:
+    """How many expressions the group has once the member has its new one."""
     counts = dict(group.regex_counts)
     for regex, by in ((before.regex, -1), (after.regex, 1)):
         if regex:
             counts[regex] = counts.get(regex, 0) + by
-    expected = sum(count > 0 for count in counts.values())
-    is_due = is_due or expected != len(group.regexes)
-    is_due = is_due or (latest.version if latest else 0) < group.newest_topics_version
-    is_due = (
-        is_due or latest is None or now_us > latest.at_us + group.settings.regex_refresh_interval_us
+    return sum(count > 0 for count in counts.values())
+
+
+def _is_outdated(
+    group: ConsumerGroup, latest: ResolvedRegex | None, expected: int, now_us: int
+) -> bool:
+    """What was resolved last is not of these expressions, of older topics, or too long ago."""
+    if latest is None or expected != len(group.regexes):
+        return True
+    return (
+        latest.version < group.newest_topics_version
+        or now_us > latest.at_us + group.settings.regex_refresh_interval_us
     )
-    if is_due and expected:
-        group.regexes_are_due = True
-        effects.append(SetTimer(TIMER, now_us))
-    return change
 
 
 def resolve(group: ConsumerGroup, now_us: int) -> list[Effect]:
