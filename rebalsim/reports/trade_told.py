@@ -11,7 +11,6 @@ from rebalsim.reports.comparison import best_of, bests_of, is_behind
 from rebalsim.reports.doings_told import card_of
 from rebalsim.reports.names import safe
 from rebalsim.reports.report import Report, VariantReport
-from rebalsim.reports.sentences import tell_none
 from rebalsim.words.lists import listed, plural
 from rebalsim.words.times import say_duration
 
@@ -40,24 +39,6 @@ def tell_trade(report: Report) -> str:
         return _torn(report, by_sum, longest, total)
     better = by_sum if by_sum >= 0 else by_length
     return _clear(report, better, longest, total, (by_length, by_sum))
-
-
-def tell_one(variant: VariantReport) -> str:
-    """How much a single run stood still: how many partitions, the longest, the sum."""
-    a = variant.analysis
-    touched, longest, total = (
-        variant.measure(name)
-        for name in ("partitions_touched", "longest_pause", "partition_seconds")
-    )
-    tasks = tell_tasks(variant)
-    if not touched or longest is None or total is None:
-        return tasks or tell_none([a])
-    return (
-        f"{tasks + ' ' if tasks else ''}"
-        f"{touched:.0f} of {plural(len(a.partition_keys), 'partition')} stood still, {_length(longest)} "
-        f"at the longest and {_sum(total)} in all, "
-        f"over {plural(round(variant.measure('rebalances') or 0), 'rebalance')}."
-    )
 
 
 def tell_tasks(variant: VariantReport) -> str:

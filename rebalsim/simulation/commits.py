@@ -68,11 +68,6 @@ class Commits:
         """Does the application wait for the answer to a commit of its own with each batch?"""
         return not self.is_auto and self.consumer.spec.handler.commit.is_awaited
 
-    @property
-    def are_made_by_handler(self) -> bool:
-        """Does the application commit each batch itself?"""
-        return not self.is_auto and self.consumer.spec.handler.commit.is_of_the_application
-
     def goes_through(self) -> bool:
         """Does an application that waits for its commits get an answer at once? Else it does not
         keep up, whatever its handler does.

@@ -243,17 +243,6 @@ class Link:
         call.link = self
         engine.at(at, self.rank + ARRIVES, deliver, call)
 
-    def keep_order(self, call: Call, at_us: int, *, is_up: bool) -> None:
-        """A message that was made up for lands at this instant: none that leaves later overtakes
-        it.
-        """
-        if call.is_quiet:
-            return
-        if is_up:
-            self._last_up = max(self._last_up, at_us)
-        else:
-            self._last_down = max(self._last_down, at_us)
-
     def _hold(self, is_up: bool, call: Call, deliver: Any) -> None:
         if not self.held:
             self.stall(self.engine.now)

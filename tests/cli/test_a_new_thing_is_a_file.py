@@ -64,6 +64,7 @@ FORM = Form(
         Subject.RUNS: Rendering("In angle brackets.", render),
         Subject.CHECK: Rendering("A check in angle brackets.", render),
         Subject.SWEEP: Rendering("A sweep in angle brackets.", render),
+        Subject.PREVIEW: Rendering("A preview in angle brackets.", render),
     },
 )
 """
@@ -78,6 +79,8 @@ def test_a_form_of_output(tmp_path: Path) -> None:
         told = rebalsim_with(forms, tmp_path, command, "--help")
         assert "--angle-brackets" in told and "In angle brackets." in told, command
     assert "A sweep in angle brackets." in rebalsim_with(forms, tmp_path, "sweep", "--help")
+    told = rebalsim_with(forms, tmp_path, "preview", "--help")
+    assert "A preview in angle brackets." in told
     played = ("--advise", "off", "--angle-brackets", str(STORY))
     assert rebalsim_with(forms, tmp_path, "run", *played) == "<Report>\n"
     assert rebalsim_with(forms, tmp_path, "check", *played) == "<CheckReport>\n"

@@ -37,7 +37,7 @@ from rebalsim.reports.sentences import (
     together,
     worth_telling,
 )
-from rebalsim.reports.trade_told import tell_one, tell_trade
+from rebalsim.reports.trade_told import tell_trade
 from rebalsim.scenario.load import load_scenario
 from rebalsim.scenario.profiles import FRANZ_GO, ClientProfile, client_profile
 from rebalsim.trace import events as ev
@@ -642,12 +642,6 @@ def test_the_best_of_many_are_told_with_what_each_has() -> None:
         tell_trade(many)
         == "a and b stand still least: 40.0 and 40.5 partition-seconds in sum, 40.0 s and 40.5 "
         "s at the longest."
-    )
-
-
-def test_one_run_is_summed_up() -> None:
-    assert tell_one(one(trace(STUCK)).variants[0]).startswith(
-        "1 of 1 partition stood still, 30.0 s at the longest and 30.0 partition-seconds in all"
     )
 
 

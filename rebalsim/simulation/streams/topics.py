@@ -37,10 +37,6 @@ class Topics:
         """The tasks that there are now, or were before a topic went."""
         return self._seen[-1].topology
 
-    @property
-    def has_changed(self) -> bool:
-        return len(self._seen) > 1
-
     def seen(self, at_us: int) -> Seen:
         """By a client whose metadata are of that moment."""
         return self._seen[max(0, bisect_right(self._seen, at_us, key=lambda s: s.at_us) - 1)]

@@ -21,9 +21,6 @@ class NoFeed:
     def renew(self) -> None:
         """Nothing to go on with."""
 
-    def pass_over_steady(self) -> None:
-        """Nothing was handed over."""
-
     def consumed(self) -> dict[Any, int]:
         return {}
 
