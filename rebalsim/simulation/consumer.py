@@ -97,7 +97,9 @@ class Consumer(Handling):
         self.metadata.watch(self.topics)
 
     def poll(self) -> Generator[Any, Any, int]:
-        """KafkaConsumer.poll(): how many records it returns."""
+        """KafkaConsumer.poll(): how many records it returns. The loop stays in one piece: what it asks
+        in which order is what Kafka does.
+        """
         engine, feed, positions = self.engine, self.feed, self.positions
         membership = self.membership
         records: int

@@ -43,21 +43,8 @@ def call_listener(
     if partitions:
         took = _cost_us(consumer, cost, kind, partitions)
         yield from _pass(consumer, took, sleeps)
-        commits = consumer.spec.handler.commit_on_revoke
-        if kind == Callback.REVOKED and commits is not CommitOnRevoke.NONE and sleeps is not None:
-            consumer.commits.send_async(consumer.feed.consumed())
-        elif kind == Callback.REVOKED and commits is not CommitOnRevoke.NONE:
-            for _ in range(len(partitions) if commits is CommitOnRevoke.PER_PARTITION else 1):
-                how = yield from consumer.commits.sync(
-                    engine.now + consumer.config.default_api_timeout_us
-                )
-                if how != "ok" and not consumer.spec.handler.goes_on_after_commits:
-                    consumer.tell(
-                        CallbackEnded(
-                            engine.now, consumer.name, kind, partitions, thrown_by_commit(how)
-                        )
-                    )
-                    raise ListenerFailed(kind)
+        if kind == Callback.REVOKED:
+            yield from _commit(consumer, partitions, waits=sleeps is None)
     throws = listener.throws_in == kind and consumer.thrown < listener.throws_times
     consumer.tell(
         CallbackEnded(
@@ -75,6 +62,27 @@ def call_listener(
     if throws:
         consumer.thrown += 1
         raise ListenerFailed(kind)
+
+
+def _commit(consumer: Inside, partitions: tuple[Partition, ...], *, waits: bool) -> Steps:
+    """What onPartitionsRevoked commits before its partitions are others'. A thread that is not the
+    application's does not wait for it.
+    """
+    style = consumer.spec.handler.commit_on_revoke
+    if style is CommitOnRevoke.NONE:
+        return
+    if not waits:
+        consumer.commits.send_async(consumer.feed.consumed())
+        return
+    engine = consumer.engine
+    for _ in range(len(partitions) if style is CommitOnRevoke.PER_PARTITION else 1):
+        how = yield from consumer.commits.sync(engine.now + consumer.config.default_api_timeout_us)
+        if how != "ok" and not consumer.spec.handler.goes_on_after_commits:
+            thrown = thrown_by_commit(how)
+            consumer.tell(
+                CallbackEnded(engine.now, consumer.name, Callback.REVOKED, partitions, thrown)
+            )
+            raise ListenerFailed(Callback.REVOKED)
 
 
 def _pass(consumer: Inside, us: int, sleeps: Callable[[int], Steps] | None) -> Steps:
