@@ -112,7 +112,9 @@ def _twice(
 
 
 def _goes_on(before: Holding, after: Holding, rounds: Sequence[Rebalance]) -> bool:
-    """Whether the one held on when the other had begun, in a group that is eager then."""
+    """Whether the former owner held on after the next one had begun, in a group that was eager at
+    that time.
+    """
     return (
         before.how is HoldingEnd.REVOKED
         and before.ended_us > after.started_us

@@ -123,7 +123,9 @@ def _last_commit(a: Analysis, spans: Sequence[Span], h: Holding, until_us: int) 
 
 
 def interval_of(facts: ConsumerFacts) -> int:
-    """Kafka's default where a trace is older than this, or a log does not say."""
+    """The interval of automatic commits; Kafka's default where an older trace or a log does not
+    say.
+    """
     return (
         facts.auto_commit_us if facts.auto_commit_us > 0 else ClientConfig().auto_commit_interval_us
     )

@@ -137,7 +137,9 @@ def _looks_again(a: Findings) -> Iterator[Pending]:
 
 
 def _of_member(a: Findings, m: MemberLife) -> Iterator[Pending]:
-    """Its process and the coordinator's record of it must agree. Only the simulation tells both."""
+    """What is still under way of one member: its process and the coordinator's record of it must
+    agree before it is at rest. Only the simulation tells both.
+    """
     if not a.header.is_simulated or not m.spans:
         return
     doing = m.spans[-1].what

@@ -294,8 +294,8 @@ class ConsumerWalk:
         return self._free(holder, events[told].at_us, told) if told >= 0 else self.pause.ended_us
 
     def _given_up(self, holder: str, number: int) -> int:
-        """What ended its giving up: the end of its callback, else its own, or the coordinator's
-        patience with it.
+        """Which event ended a member's giving up: the end of its callback, else its own end, or
+        that the coordinator lost patience with it.
         """
         n = number
         while (

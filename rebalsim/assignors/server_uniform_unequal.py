@@ -185,7 +185,7 @@ class Levels:
         return index
 
     def highest(self) -> int:
-        """The member that gives the next partition, -1 if nobody is left."""
+        """The member that gives away the next partition; -1 if nobody is left."""
         if self._next_high < self._high_start:
             # all of the range left out: go on below it
             if self._high_end <= self._high_start and self._high_start > 0:

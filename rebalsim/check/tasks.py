@@ -50,7 +50,7 @@ class Tally:
     still_open: tuple[str, ...] = ()  # headlines that some seed has not decided
 
     def add(self, other: Tally) -> None:
-        """Another part of the same variant's seeds."""
+        """Take in another part of the same variant's seeds."""
         self.story, self.config, self.values = other.story, other.config, other.values
         self.parts = other.parts
         for mine, theirs in ((self.metrics, other.metrics), (self.phases, other.phases)):

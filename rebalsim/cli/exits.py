@@ -40,5 +40,5 @@ def of_logs(groups: Sized) -> int:
 
 
 def gravest(codes: list[int]) -> int:
-    """Several verdicts in one command end with the gravest."""
+    """The exit code of a command with several verdicts: that of the gravest."""
     return min(codes, key=GRAVITY.index, default=WITHIN)

@@ -88,7 +88,7 @@ def command(
 
 
 def _refuse(mode: str, given: dict[str, Any], known: tuple[str, ...]) -> None:
-    """What would be passed over in silence."""
+    """Refuse options that would have no effect here, rather than pass over them in silence."""
     vain = [option for option, value in given.items() if value and option not in known]
     if vain:
         raise click.UsageError(f"{mode} does not go with {', '.join(vain)}.")

@@ -10,7 +10,7 @@ from rebalsim.cli import exits, terminal
 def on_a_fleet(
     logs: tuple[str, ...], out: str | None, master: str, follow: bool, page: str | None = None
 ) -> int:
-    """Read the one path on Spark; with --follow until interrupted."""
+    """Read a folder of logs on Spark; with --follow until interrupted."""
     if len(logs) != 1:
         raise click.UsageError("--spark takes one path: a folder, or a pattern that Spark knows.")
     if not out:

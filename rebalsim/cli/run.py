@@ -301,7 +301,9 @@ class Player:
         return f"{shown}; the longest pause of all came with seed {worst}: {again}"
 
     def _seen(self, variant: str, seed: int, analysis: Any) -> None:
-        """One more seed of a variant that is told over several: judged, and advised from."""
+        """Take in one more seed of a variant that is told over several seeds: it is judged, and
+        advised from.
+        """
         if self.judge is not None:
             self.judge.add(variant, seed, analysis)
         self._advised(variant, seed, analysis)

@@ -118,7 +118,9 @@ def _asked(story: Story, scenario: str, budgets: Sequence[str]) -> Story:
 
 
 def _check_budget(story: Story, text: str, limit: dict[str, str]) -> None:
-    """What is wrong with a budget of the command stands in the command, and in no file."""
+    """Refuse a budget of the command line that makes no sense here: it stands in the command, and
+    in no file.
+    """
     try:
         story.with_overrides([("budgets", [limit]), ("expect", [])]).check()
     except ProblemsError as e:

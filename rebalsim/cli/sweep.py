@@ -166,7 +166,9 @@ def command(
 
 
 def _packed(file: str) -> dict[str, str]:
-    """Writes rebalsim as an archive for workers; the setting of Spark that brings it there."""
+    """Write rebalsim as an archive for the workers, and return the setting of Spark that brings it
+    there.
+    """
     from rebalsim.spark.pack import build_pack
 
     size = f"{build_pack(file) / 1024:,.0f} KiB"

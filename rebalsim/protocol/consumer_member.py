@@ -271,7 +271,9 @@ class ConsumerMember:
     # ------------------------------------------------------------------------------- reconciliation
 
     def begin_reconciliation(self) -> Given:
-        """From now on its steps run: commit, revoke, apply, acknowledge. What they work towards."""
+        """The steps of a reconciliation begin: commit, revoke, apply, acknowledge. Returns what
+        they work towards.
+        """
         self.is_reconciling = True
         self.rejoined_meanwhile = False
         return self.target

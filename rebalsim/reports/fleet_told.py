@@ -76,7 +76,7 @@ def summary(fleet: Fleet) -> str:
 
 
 def say_day(at_us: int) -> str:
-    """A moment to the minute, UTC."""
+    """An instant of the calendar to the minute, in UTC."""
     minutes = at_us // 60_000_000 % 1_440
     return f"{day_of(at_us)} {minutes // 60:02d}:{minutes % 60:02d}"
 

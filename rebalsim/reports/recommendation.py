@@ -87,7 +87,7 @@ def _worst(answer: Answer, point: PointSaid) -> str:
 
 
 def _trades(turns: Sequence[Any], scenario: Scenario, expelled: Sequence[Any]) -> Iterator[str]:
-    """What each turn gives up."""
+    """What each changed setting gives up for what it gains, a sentence each."""
     config = next((c.config for g in scenario.groups for c in g.consumers), ClientConfig())
     members = sum(len(g.consumers) for g in scenario.groups)
     after = {t.name: t.after for t in turns}

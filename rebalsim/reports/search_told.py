@@ -181,7 +181,7 @@ def _played(found: Any) -> str:
 
 
 def _under_how_many(found: Any) -> str:
-    """Of the seeds that it plays: `in 19 of 20 seeds`, or in all where there are fewer."""
+    """Over how many seeds it holds, as words: `in 19 of 20 seeds`."""
     seeds, kept = found.seeds, found.seeds_to_keep
     if seeds == 1:
         return "under the one seed that was asked for"

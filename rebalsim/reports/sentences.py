@@ -130,7 +130,7 @@ def recurring(groups: Iterable[Together]) -> list[tuple[Together, tuple[Together
 def worth_telling(
     groups: Sequence[tuple[Together, tuple[Together, ...]]], most: int
 ) -> list[tuple[Together, tuple[Together, ...]]]:
-    """The longest of them, without those that are nothing beside the first."""
+    """The longest of the pauses, without those that are nothing beside the first."""
     return [
         each for each in groups[:most] if each[0].length_us * SMALL_SHARE >= groups[0][0].length_us
     ]

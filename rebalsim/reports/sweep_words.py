@@ -50,7 +50,9 @@ def say_money(answer: Answer, per_hour: float | None) -> str:
 
 
 def next_said(answer: Answer) -> str:
-    """What the first point is held against: cheaper where money or members are what shall be small."""
+    """How the point is called that the best one is held against: cheaper, where money or the number
+    of members shall be small.
+    """
     name = answer.objectives[0].split()[-1]
     return f"The next {'cheaper' if name in ('cost', 'members') else 'better'} one"
 

@@ -36,7 +36,7 @@ HELP = (
 
 
 def render(report: Report) -> str:
-    """The page."""
+    """The whole page, as HTML that needs no other file."""
     style, script = _style(), _script()
     policy = (
         f"default-src 'none'; style-src 'sha256-{_hash(style)}'; script-src "

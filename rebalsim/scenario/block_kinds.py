@@ -212,7 +212,7 @@ class Section(Kind):
             )
 
     def _unknown(self, block: Mapping, key: str, out: Problems) -> str:
-        """Says what is wrong with the key, and returns the one that it was probably meant to be."""
+        """Say that a key is unknown, and return the key that it was probably meant to be."""
         at = block.keys[key]
         if key in self.ignored:
             out.warn(at, f"'{key}' is Kafka's, but {self.ignored[key]} — leave it out")

@@ -162,7 +162,7 @@ def plain(text: str) -> tuple[Plain, str]:
 
 
 def _trap(name: str, text: str) -> str:
-    """Why the text is not what it looks like, and what to write."""
+    """Why the text is not what it looks like in YAML, and what to write instead."""
     told = _TRAPS_TOLD.get(name)
     if told is None:
         return f"{shorten(text)} has more digits than any setting needs — write a smaller number"

@@ -120,7 +120,7 @@ def _shift(node: Node, by: int) -> None:
 
 
 def _node_of(value: Value, source: Source) -> Node:
-    """A Python value as if it had been written."""
+    """A Python value as a node, as if it had been written in the file."""
     if isinstance(value, dict):
         made = Mapping(source, 1, 1)
         for key, inner in value.items():

@@ -283,7 +283,7 @@ class Consumer(Handling):
             yield self.nudge
 
     def wait(self, until_us: int) -> Generator[Any, Any, None]:
-        """In poll(): the network wakes, or the clock."""
+        """Wait in poll() until the network brings something, or until the time is over."""
         if self.inbox:
             self.read()
             return

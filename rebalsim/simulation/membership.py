@@ -280,7 +280,9 @@ class Membership(Joining):
         self.consumer.tell(MemberReset(self.engine.now, self.consumer.name, member.rejoin_reason))
 
     def commit_fenced(self, error: Error) -> None:
-        """An OffsetCommit tells that another has taken this one's place: the next poll() throws."""
+        """The answer to a commit says that another member has taken this one's place: the next
+        poll() throws.
+        """
         self.consumer.heartbeat.failure = error
 
     # -------------------------------------------------------------------------------------- leaving

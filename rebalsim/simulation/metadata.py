@@ -151,7 +151,7 @@ class Metadata:
         return quiet is not None and quiet.leaves_out_refreshes
 
     def plan(self) -> None:
-        """It asks again when that is due."""
+        """Plan when the client asks for metadata again."""
         if self.is_left_out:
             return
         due = (self.consumer.life, self.refreshed_us)

@@ -66,7 +66,7 @@ class Progress:
         return [found[index] for index in sorted(found)]
 
     def begin(self, group: str, partition: Partition, feed: Feed, share: Any) -> None:
-        """Somebody found a position and reads on from there."""
+        """Somebody found a position of the partition, and reads on from there."""
         key = (group, partition)
         self._furthest[key] = self.of(group, partition)
         before = self._readers.get(key)

@@ -74,7 +74,7 @@ def write_and_see(spark: Any, frame: Any, store: Store, table: str) -> Any:
 
 
 def _shown(spark: Any, path: str) -> Any | None:
-    """A table, if there is anything of it yet."""
+    """A table as Spark reads it; None while nothing of it is there."""
     try:
         return spark.read.parquet(path)
     except Exception as e:

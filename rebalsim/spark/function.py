@@ -61,7 +61,7 @@ def settings_of(arguments: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def plan_for(arguments: dict[str, Any]) -> Plan:
-    """One point, as a plan without axes."""
+    """A plan without axes, for one point."""
     from pathlib import Path
 
     from rebalsim.spark.plans import find_base

@@ -56,7 +56,7 @@ class ParquetFolders:
         return pa.concat_tables(found) if found else None
 
     def take_out(self, key: str, values: Iterable[str]) -> None:
-        """The rows with these values go."""
+        """Remove the rows with these values."""
         gone = frozenset(values)
         self.keep(key, gone, lambda rows: pc.invert(_are(rows, key, gone)))
 

@@ -71,7 +71,7 @@ class Expelled:
 
 
 def _with_others(said: str, usual: Iterable[str]) -> list[str]:
-    """The value as it is, and the usual ones that are others."""
+    """A setting's value as it is, and the usual values that differ from it."""
     return list(dict.fromkeys((said, *(v for v in usual if _number(v) != _number(said)))))
 
 

@@ -131,7 +131,7 @@ class Former(NamedTuple):
 
 
 def changed_groups(gone: Any, fresh: Any) -> set[str]:
-    """The groups of which the rows that come are not those that go."""
+    """The groups whose new rows differ from those that they would replace."""
     if gone is None:
         return set(pc.unique(fresh["grp"]).to_pylist())
     return {row[0] for row in _rows_as_set(gone) ^ _rows_as_set(fresh)}

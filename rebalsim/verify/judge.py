@@ -192,7 +192,7 @@ def _unmatched(pause: dict[str, Any], times: list[tuple[float, float]]) -> Pause
 
 
 def _events(pauses: Iterable[PauseError]) -> list[list[PauseError]]:
-    """Pauses that begin and end together."""
+    """Group the pauses that begin and end together."""
     events: list[list[PauseError]] = []
     for error in sorted(pauses, key=lambda e: (e.start, e.start + e.real)):
         for event in events:

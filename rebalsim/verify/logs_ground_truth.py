@@ -63,7 +63,7 @@ class GroundTruth:
 
 
 def read_truth(folder: Path) -> GroundTruth:
-    """The truth beside a set's logs."""
+    """What really happened, from the file that stands beside a set's logs."""
     path = next((p for p in (folder / "truth.json", folder / "truth.json.gz") if p.exists()), None)
     if path is None:
         raise InputError(f"{folder}: holds no truth.json — give a recorded set of logs")

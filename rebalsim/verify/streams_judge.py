@@ -158,7 +158,9 @@ def _never_were(
     handled: dict[str, list[tuple[float, float, float, str]]],
     ours: dict[str, list[list[float]]],
 ) -> list[Gap]:
-    """Pauses of ours that met none, against the longest gap there was at that time."""
+    """Pauses that we predicted and that met none of the recording's; each is held against the
+    longest recorded gap of that time.
+    """
     extra = []
     for partition, pauses in ours.items():
         runs = handled[partition]

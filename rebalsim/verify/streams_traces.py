@@ -102,7 +102,9 @@ def load(path: Path) -> Document:
 
 
 def _unfit(document: Document) -> str:
-    """What could not be replayed, or never came to an end; empty where all is well."""
+    """Why a recording cannot be replayed, or that its story never came to an end; empty where all
+    is well.
+    """
     if not 0 <= document["end"] <= LONGEST_MS:
         return "it ends within a week"
     if not all(0 < count <= MOST_PARTITIONS for count in document["topics"].values()):

@@ -96,7 +96,7 @@ def recorded(document: dict[str, Any]) -> Conversations:
 
 
 def simulated(trace: Trace) -> Conversations:
-    """Ours, from a trace of the whole wire."""
+    """The requests of a simulated run, from a trace of the whole wire."""
     talks: Conversations = {}
     lives: dict[str, int] = {}
     for event in trace.events:

@@ -59,7 +59,7 @@ def read_workload(
 
 
 def _tell_no_consumer(made: Understood, workload: Workload) -> None:
-    """What speaks for a consumer all the same, or why it is none."""
+    """Note what speaks for a consumer all the same, or why the container is none."""
     names = [workload.name, *(str(at(c, "image") or "") for c in workload.containers)]
     if re.search(r"(?i)consumer|listener|subscriber", workload.name) and not any(
         signs.OTHERS.search(n) for n in names

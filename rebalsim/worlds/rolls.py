@@ -52,7 +52,7 @@ class Roll:
     pods: tuple[tuple[str, ...], ...] = ()  # where it goes in stages: each pod's members
 
     def acts(self, group: str = "") -> list[Act]:
-        """What a script says for it. `group`: as it is called there."""
+        """The actions of a script that roll it out. `group` is its group's name in that script."""
         at = (f"at: {self.begin}s",)
         if not self.stages:
             return [Act(at, self.id, "", self._inner(group), self.why)]

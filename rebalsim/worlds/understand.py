@@ -216,7 +216,7 @@ def _without_workload(made: Understood, found: Found, objects: list[Tree], maps:
 
 
 def _of_objects(made: Understood, objects: list[Tree]) -> None:
-    """Dapr's components and Knative's sources."""
+    """Understand Dapr's components and Knative's sources."""
     for tree in objects:
         kind = at(tree, "kind")
         readings: list[Reading] = []
@@ -410,7 +410,7 @@ def _collector(file: str, tree: Tree) -> Config | None:
 
 # ---- live ----
 def _live(made: Understood, found: Found) -> None:
-    """Listings and metrics: groups, members, partitions, rates."""
+    """Understand listings and metrics of live clusters: groups, members, partitions, rates."""
     for _, text in found.listings:
         read_listing(text, made.listed)
     for _, text in found.metrics:

@@ -89,7 +89,7 @@ class Group:
 
     @property
     def in_order(self) -> list[Process]:
-        """By process id, as Java compares them."""
+        """The processes by their ids, as Java compares them."""
         return sorted(self.processes.values(), key=lambda process: process.order)
 
 

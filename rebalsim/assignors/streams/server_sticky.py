@@ -216,7 +216,9 @@ class _Dealing:
         return True
 
     def _stand_by_anywhere(self, queue: JavaPriorityQueue[_Process], task: TaskId) -> bool:
-        """On the least loaded process without the task; those passed over go back, last first."""
+        """Give a standby to the least loaded process without the task; the processes that were
+        passed over go back into the queue, the last one first.
+        """
         passed = []
         found = False
         while not found and (process := queue.poll()) is not None:

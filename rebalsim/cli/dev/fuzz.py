@@ -158,7 +158,7 @@ def _loads(goods: list[bytes]) -> tuple[Callable[[int, int], bytes], Judge]:
 
 
 def _reads(name: str) -> tuple[Callable[[int, int], bytes], Judge]:
-    """Any input, through the commands that read it."""
+    """Give any input to the commands that read such a thing."""
     from rebalsim.cli.main import code_of
     from rebalsim.proof.readers import READERS, Reading
 

@@ -90,7 +90,9 @@ class _Scaler:
 
     # ---- what it does ----
     def keda_loop(self) -> Carried:
-        """None or some: active as long as there is more lag than the activation."""
+        """KEDA's part: whether there are any pods at all. It is active as long as there is more lag
+        than the activation threshold.
+        """
         deed, engine = self.deed, self.world.engine
         while True:
             if self.lag().seen > deed.activation:

@@ -57,7 +57,7 @@ class OwnTimers:
         """
 
     def sent(self, now_us: int) -> None:
-        """A beat leaves."""
+        """Note that a beat leaves now."""
         if self.tried_us <= self.timers.heard_us:
             self.tried_us = now_us
         self.timers.sent(now_us)
@@ -87,7 +87,7 @@ class OwnTimers:
             self.plan()
 
     def disable(self) -> None:
-        """It minds more than beats, and goes on while the group is joined."""
+        """The thread does more than send beats, and goes on while the group is joined."""
 
     def stop(self) -> None:
         self.bell.off()
