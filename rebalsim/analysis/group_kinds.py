@@ -15,6 +15,7 @@ from rebalsim.trace import events as ev
 _CLASSIC = frozenset((KafkaGroupState.PREPARING_REBALANCE, KafkaGroupState.COMPLETING_REBALANCE))
 _CONSUMER = frozenset((KafkaGroupState.ASSIGNING, KafkaGroupState.RECONCILING))
 _EMPTY = frozenset((KafkaGroupState.EMPTY, KafkaGroupState.DEAD))
+NEVER_US = 1 << 62
 
 
 class GroupTold:
@@ -37,6 +38,7 @@ class GroupTold:
                     self._is(e.at_us, not self.kinds[-1][1])
             elif kind is ev.EpochBumped or kind is ev.BarrierCompleted:
                 self._is(e.at_us, kind is ev.EpochBumped)
+        self.told_us = [at for at, _ in self.states]
 
     def _is(self, at_us: int, is_consumer: bool) -> None:
         if not self.kinds or self.kinds[-1][1] is not is_consumer:
@@ -62,13 +64,18 @@ class GroupTold:
 
     def is_empty(self, at_us: int) -> bool:
         """Whether it had no members then."""
-        place = bisect_right(self.states, at_us, key=lambda s: s[0])
+        place = bisect_right(self.told_us, at_us)
         return place > 0 and self.states[place - 1][1] in _EMPTY
+
+    def stands_until(self, at_us: int) -> int:
+        """When its next state was told; far away, where none was."""
+        place = bisect_right(self.told_us, at_us)
+        return self.told_us[place] if place < len(self.told_us) else NEVER_US
 
     def empty_within(self, from_us: int, until_us: int) -> list[tuple[int, int]]:
         """When it had no members during that time, as (from, until)."""
         found: list[tuple[int, int]] = []
-        place = max(0, bisect_right(self.states, from_us, key=lambda s: s[0]) - 1)
+        place = max(0, bisect_right(self.told_us, from_us) - 1)
         for here in range(place, len(self.states)):
             at, state = self.states[here]
             if at >= until_us:

@@ -188,6 +188,7 @@ class Storyteller:
                     p,
                     self._assignee,
                     self._is_empty,
+                    self._is_so_until,
                 )
                 walked[False] = walk.walk()
                 is_ahead = walk.is_ahead and not kinds[0][1]
@@ -213,6 +214,10 @@ class Storyteller:
         return (
             r is not None and following is not None and all(c in following.removed for c in r.joins)
         )
+
+    def _is_so_until(self, group: str, at_us: int) -> int:
+        """Until when the coordinator's word on whether it has members stands."""
+        return self._told(group).stands_until(at_us)
 
     def _assignee(self, r: Rebalance, partition: Partition) -> str:
         """Who was told in this round that the partition is its own; empty if nobody. A group

@@ -81,6 +81,8 @@ class ClassicWalk:
     assignee: Callable[[Rebalance, Partition], str]
     # whether the group had no members, between these rounds
     is_empty: Callable[[str, Rebalance | None, Rebalance | None, int], bool]
+    # until when that cannot change, as long as its rounds do not
+    is_so_until: Callable[[str, int], int]
     holder: str = ""
     mode: str = ""
     is_handover: bool = False  # given up after a round, for the next one to hand on
@@ -113,17 +115,21 @@ class ClassicWalk:
         self._mark(p.started_us, p.start_event)
         changes = self._changes()
         turns = {at for at, _, r in changes if r is not None}
-        stood = self._stand()
+        events = self.index.events
+        stood, seen_us = self._stand(), -1
         for at, number, r in changes:
             if r is not None:
                 self._group_changed(at, r)
-            else:
+            elif type(events[number]) in _MATTER:
                 self._happened(number)
-            before, stood = stood, self._stand()
             # what changes nothing of the holder can end a phase only where the group's own time
-            # does: as a round turns, or while it has no members
+            # does: as a round turns, or as it empties or fills
+            elif at not in turns and (self.mode != "left" or at < seen_us):
+                continue
+            before, stood = stood, self._stand()
             if stood != before or at in turns or self.mode == "left":
                 self._mark(max(at, p.started_us), number)
+                seen_us = self.is_so_until(p.group, at)
         return self.cuts
 
     def _stand(self) -> tuple[object, ...]:
@@ -408,10 +414,12 @@ class ClassicWalk:
         told = self.assignee(r, self.pause.partition)
         if told:
             return told
-        late = [c for c in sorted({**r.joins, **dict.fromkeys(r.parked)}) if c not in r.latency_us]
         taken = self._next_owner(at, self._following_barrier(r))
-        if taken or late:
-            return taken or late[0]
+        if taken:
+            return taken
+        late = min((c for c in (*r.joins, *r.parked) if c not in r.latency_us), default="")
+        if late:
+            return late
         return self.pause.owner_after if self.pause.owner_after in r.joins or not r.parked else ""
 
     def _following(self, at: int) -> Rebalance | None:
@@ -487,3 +495,4 @@ _TAKES: dict[type, Callable[..., None]] = {
     ev.RequestSent: ClassicWalk._asked_to_join,
     ev.MemberAdded: ClassicWalk._was_added,
 }
+_MATTER = frozenset(_TAKES)  # all by which a holder's standing may change
