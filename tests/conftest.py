@@ -21,6 +21,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected lives until the end: the collector of cycles need not walk
+    through it again and again, nor through the young at every turn.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
 @pytest.fixture
 def alone() -> Iterator[None]:
     """For tests that hold a time: the collector does not walk through what other tests left

@@ -40,8 +40,9 @@ def probe(player: Player, seconds: float = 20.0) -> Probe:
     began = time.perf_counter()
     cost = _Cost(player, seconds)
     middle = [radix // 2 for radix in radices]
-    cost(middle)  # the first run pays for the imports
     base, rows = cost(middle)
+    if base < seconds / 20:  # the first run pays for the imports, which is much of a short one
+        base, rows = cost(middle)
     if not rows:  # an impossible middle: any point that can be played will do
         middle, base, rows = _other_middle(player, middle, cost)
     costs: list[tuple[float, ...]] = []
@@ -50,7 +51,7 @@ def probe(player: Player, seconds: float = 20.0) -> Probe:
         alike = (1.0,) * radix
         if radix == 1 or place > len(plan.axes):
             costs.append(alike)
-        elif time.perf_counter() - began > seconds:
+        elif time.perf_counter() - began + base > seconds:  # one more would not end in time
             is_complete = False
             costs.append(alike)
         else:

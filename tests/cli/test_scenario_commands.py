@@ -210,7 +210,7 @@ def test_init_writes_a_scenario_that_lints_and_never_overwrites(
         written.startswith("# yaml-language-server: $schema=rebalsim.schema.json\n")
         and "rebalsim lint ours.yaml" in written
     )
-    assert code_of(["lint", "ours.yaml"]) == 0
+    assert code_of(["lint", "ours.yaml", "--advise", "off"]) == 0
     capsys.readouterr()
     assert code_of(["init", "ours.yaml"]) == 2
     assert "exists, and nothing is overwritten" in capsys.readouterr().err

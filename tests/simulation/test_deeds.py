@@ -851,7 +851,7 @@ def test_a_listener_that_throws_is_survived_or_not_as_the_application_says() -> 
 
 @pytest.mark.slow
 def test_a_selector_that_minds_racks_keeps_bytes_within_them() -> None:
-    group = (
+    group = COLD + (
         "cluster: {brokers: 2, racks: [a, b]%s}\ntopics: {orders: {partitions: 4, rate: 100/s, "
         "replicas: 2}}\n"
         'group:\n  members: 2\n  racks: [a, b]\n  config: {client.rack: "{rack}"}\n'

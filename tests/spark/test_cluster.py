@@ -22,6 +22,13 @@ from waiting import until_a_chunk_is_done
 
 pytestmark = pytest.mark.spark
 
+# What a JVM does in a minute is not worth its second compiler (`start_session`, is_brief).
+BRIEF = "-XX:TieredStopAtLevel=1"
+BRIEF_JVMS = (
+    *("--conf", f"spark.driver.extraJavaOptions={BRIEF}"),
+    *("--conf", f"spark.executor.extraJavaOptions={BRIEF}"),
+)
+
 
 def bare_python(folder: Path) -> Path:
     """A Python that has PySpark and pyarrow and nothing else: no rebalsim, no simpy, no YAML."""
@@ -97,6 +104,7 @@ class Cluster:
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": BRIEF,
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
         with (self.folder / f"{name}.log").open("wb") as log:
@@ -157,6 +165,7 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
             f"spark.pyspark.python={python}",
             "--conf",
             "spark.executor.memory=512m",
+            *BRIEF_JVMS,
         ]
     )
     assert code == 2 and "has no rebalsim" in err and "--pack" in err, err
@@ -178,6 +187,7 @@ def test_a_sweep_on_a_cluster_survives_the_loss_of_a_worker(
             f"spark.pyspark.python={python}",
             "--conf",
             "spark.executor.memory=512m",
+            *BRIEF_JVMS,
             "--conf",
             "spark.executor.cores=1",
         ]

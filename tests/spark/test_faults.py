@@ -112,7 +112,7 @@ def test_ctrl_c_keeps_what_is_there_and_resume_does_the_rest(
             "--master",
             "local[2]",
             "--mark-every",
-            "0.05",
+            "0.1",
         ],
         sabotage=SLOW,
         folder=tmp_path / "sabotage",
