@@ -107,13 +107,13 @@ class AsyncReading(Reading):
         self._foretold: Foretold | None = None
 
     def turns_us(self) -> int:
-        return int(self.client.world.machine.async_turn_us) + SLACK_US
+        return int(self.client.machine.async_turn_us) + SLACK_US
 
     def polls(self, links: list[Any]) -> Polls | None:
         """A poll() that finds nothing to fetch passes twice, a turn apart. Beats and commits are
         reasons for such passes too: each puts off by a turn what it meets.
         """
-        machine = self.client.world.machine
+        machine = self.client.machine
         period = self._timeout_us + machine.async_wait_late_us
         soonest = min([max(0, link.fixed_us + link.extra_us) for link in links])
         lands = max([link.most_us for link in links]) + machine.service_us
@@ -230,7 +230,7 @@ class AsyncReading(Reading):
         return (
             client.config,
             client.spec.handler,
-            client.spec.habits,
+            client.habits,
             client.is_warm,
             kind.spacing_us,
             kind.always_us,
@@ -266,7 +266,7 @@ class AsyncReading(Reading):
     def _rests_after(self, commit: Commit) -> int:
         """An instant after it at which all is done: just before records come."""
         client = self.client
-        answered = 2 * client.coordinator_link.most_us + client.world.machine.service_us
+        answered = 2 * client.coordinator_link.most_us + client.machine.service_us
         flow = self._kinds[0].flow
         return int(flow.next_after(commit.made_us + answered + self.turns_us())) - 1
 
@@ -311,11 +311,11 @@ class Idling(Playing):
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
-        self._ends_us = client.deadline_us + client.world.machine.async_wait_late_us
+        self._ends_us = client.deadline_us + client.machine.async_wait_late_us
 
     def is_possible(self) -> bool:
         """A poll() does nothing but hand over an event, be woken, and wait until it is over."""
-        client, machine = self.client, self.client.world.machine
+        client, machine = self.client, self.client.machine
         backoff, timeout = client.config.retry_backoff_us, client.spec.handler.poll_timeout_us
         return (
             0 < client.deadline_us - self.since_us <= backoff
@@ -332,7 +332,7 @@ class Idling(Playing):
     @property
     def _period_us(self) -> int:
         client = self.client
-        return int(client.spec.handler.poll_timeout_us + client.world.machine.async_wait_late_us)
+        return int(client.spec.handler.poll_timeout_us + client.machine.async_wait_late_us)
 
     def is_worth_it(self) -> bool:
         until = min(self.engine.until_us, self.wakes_us)

@@ -106,7 +106,7 @@ def park_anew(client: Any, before: Any, at_us: int) -> None:
     fetch.arrives_us = fetch.parked_us = at_us
     feed.flying[fetch.broker] = fetch
     feed.expect(fetch, at_us)
-    client.link(fetch.broker).busy_us = fetch.leaves_us + client.world.machine.service_us
+    client.link(fetch.broker).busy_us = fetch.leaves_us + client.machine.service_us
     feed.park(fetch)
 
 

@@ -44,7 +44,7 @@ class Reading(Playing):
         shares = [s for s in self._flowing if s.flow is flow or s.flow.is_like(flow)]
         brokers = frozenset([share.broker for share in shares])
         ways = 2 * max([client.link(share.broker).most_us for share in shares])
-        always = ways + client.world.machine.service_us + self.turns_us()
+        always = ways + client.machine.service_us + self.turns_us()
         always += len(brokers) * (self.commit_most_us() + 1)
         drawn: list[Any] = []
         handled = 0.0
@@ -66,7 +66,7 @@ class Reading(Playing):
 
     def turns_us(self) -> int:
         """What may pass between two things that a thread does."""
-        return int(self.client.world.machine.async_turn_us)
+        return int(self.client.machine.async_turn_us)
 
     def commit_most_us(self) -> int:
         """So long a commit with each batch holds it up at most."""
@@ -76,7 +76,7 @@ class Reading(Playing):
         cluster, link = client.world.scenario.cluster, client.coordinator_link
         linger = max(0, cluster.config.group_coordinator_append_linger_us)
         writes = most_of(cluster.log_append) + most_of(cluster.replication)
-        answered = 2 * link.most_us + client.world.machine.service_us
+        answered = 2 * link.most_us + client.machine.service_us
         return int(answered + linger + writes + self.turns_us())
 
     # ------------------------------------------------------------------------------ may it skip now?

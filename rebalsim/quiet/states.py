@@ -75,7 +75,7 @@ class Places:
         return (
             client.config,
             client.spec.handler,
-            client.spec.habits,
+            client.habits,
             client.is_warm,
             tuple([flow.told for flow in flows]),
             tuple(zip(self.kinds, self._broker_places, strict=True)),

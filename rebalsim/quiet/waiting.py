@@ -75,7 +75,7 @@ class Waiting(Playing):
     # ------------------------------------------------------------------------------ may it skip now?
 
     def is_thinkable(self) -> bool:
-        config, machine = self.client.config, self.client.world.machine
+        config, machine = self.client.config, self.client.machine
         return bool(
             not config.client_rack
             and config.fetch_max_wait_us >= LEAST_WAIT_US
@@ -158,7 +158,7 @@ class Waiting(Playing):
         fetch.arrives_us = flight.arrives_us
         feed.flying[broker] = fetch
         feed.expect(fetch, flight.arrives_us)
-        self._links[broker].busy_us = fetch.leaves_us + client.world.machine.service_us
+        self._links[broker].busy_us = fetch.leaves_us + client.machine.service_us
         if flight.arrives_us > now:
             self.engine.at(flight.arrives_us, client.rank + ARRIVES, feed.arrives, fetch)
             return
@@ -172,7 +172,7 @@ class Waiting(Playing):
 
     @property
     def _period_us(self) -> int:
-        return self._timeout_us + int(self.client.world.machine.async_wait_late_us)
+        return self._timeout_us + int(self.client.machine.async_wait_late_us)
 
     def _last_wait(self) -> Wait:
         """The last wait that began before the instant that is asked for, as it began."""
@@ -228,7 +228,7 @@ class Waiting(Playing):
         self._go_on_waiting(wait, at_us)
 
     def _take(self, wait: Wait, broker: int) -> None:
-        service = int(self.client.world.machine.service_us)
+        service = int(self.client.machine.service_us)
         self._free_us[broker] = wait.flights.pop(broker).leaves_us + service
 
     def _last_begin(self, wait: Wait, before_us: int) -> int:
@@ -249,7 +249,7 @@ class Waiting(Playing):
             self._go_on_waiting(wait, at_us)
             return
         wait.is_through = not self._looks_too_early(at_us)
-        self._go_on_waiting(wait, at_us + int(self.client.world.machine.async_turn_us))
+        self._go_on_waiting(wait, at_us + int(self.client.machine.async_turn_us))
         while True:  # what is back by then is noticed by the second pass
             broker, lands = self._next_landing(wait)
             if lands > wait.at_us:
@@ -260,11 +260,11 @@ class Waiting(Playing):
 
     def _go_on_waiting(self, wait: Wait, at_us: int) -> None:
         left = wait.began_us + self._timeout_us - at_us
-        late = int(self.client.world.machine.async_wait_late_us)
+        late = int(self.client.machine.async_wait_late_us)
         wait.at_us, wait.over_us = at_us, at_us + max(left, SPIN_US) + late
 
     def _looks_too_early(self, at_us: int) -> bool:
-        machine, client = self.client.world.machine, self.client
+        machine, client = self.client.machine, self.client
         odds = machine.looks_too_early_warm if client.is_warm else machine.looks_too_early
         return bool(client.stream("looks").unit_at(at_us) < odds)
 

@@ -61,7 +61,7 @@ class Commits:
         own at once.
         """
         consumer = self.consumer
-        return 0 if consumer.spec.habits.runs_itself else int(consumer.heartbeat.late_us)
+        return 0 if consumer.habits.runs_itself else int(consumer.heartbeat.late_us)
 
     @property
     def is_awaited(self) -> bool:

@@ -257,7 +257,7 @@ class Consumer(Handling):
         if self.positions.is_missing or (not self.calls and not self.feed.flying):
             at = min(at, now + self.config.retry_backoff_us)
         due = commits.due_us + commits.late_us
-        if commits.is_auto and due > now and not self.spec.habits.runs_itself:
+        if commits.is_auto and due > now and not self.habits.runs_itself:
             at = min(at, due)  # else kept from being sent by a join, or sent by another thread
         until: int = max(at, now)
         return until

@@ -23,7 +23,7 @@ def queued_us(consumer: OnNetwork, link: Link) -> int:
     """How long the question waits, beyond its way there, for the Fetch that is parked on its
     connection.
     """
-    if consumer.spec.habits.runs_itself:
+    if consumer.habits.runs_itself:
         return 0
     feed, now = consumer.feed, consumer.engine.now
     if (

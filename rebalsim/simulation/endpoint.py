@@ -73,7 +73,7 @@ class Endpoint(Process):
 
     def work_us(self) -> int:
         """What a request of a rebalance takes to be made and taken apart."""
-        work = self.world.machine.rebalance_work
+        work = self.machine.rebalance_work
         return 0 if work.is_zero else self.stream("work").draw(work)
 
     def send_late(self, call: Call) -> None:

@@ -67,7 +67,7 @@ class Fetching:
         self.flying: dict[int, Fetch] = {}  # broker → the Fetch in flight
         self.began_us = NEVER  # since when it reads, in this life
         self.first_us = (
-            consumer.world.machine.first_fetch_us if self.config.group_protocol == "classic" else 0
+            consumer.machine.first_fetch_us if self.config.group_protocol == "classic" else 0
         )
         self.ready_us = 0  # what lies ready takes so much longer to come than what is waited for
         self.sessions: dict[int, list[Partition]] = {}  # broker → its fetch session's order
@@ -163,7 +163,7 @@ class Fetching:
                 wanted.setdefault(share.broker, []).append(share)
         if not wanted:
             return 0
-        if self.buffer and self.consumer.spec.habits.drains_first:
+        if self.buffer and self.consumer.habits.drains_first:
             for entry in self.buffer:
                 wanted.pop(entry.share.broker, None)
         else:
@@ -202,7 +202,7 @@ class Fetching:
         self.flying[fetch.broker] = fetch
         fetch.arrives_us = arrives_us
         self.expect(fetch, arrives_us)
-        service_us = self.consumer.world.machine.service_us
+        service_us = self.consumer.machine.service_us
         self.consumer.link(fetch.broker).busy_us = fetch.leaves_us + service_us
         self.engine.at(arrives_us, self.consumer.rank + ARRIVES, self.arrives, fetch)
 

@@ -47,7 +47,7 @@ class HeartbeatThread:
         self.consumer = consumer
         self.engine = consumer.engine
         config = consumer.config
-        tick_us = config.retry_backoff_us + consumer.world.machine.tick_late_us
+        tick_us = config.retry_backoff_us + consumer.machine.tick_late_us
         self.timers = MemberTimers(
             config.heartbeat_interval_us,
             config.session_timeout_us,
@@ -70,7 +70,7 @@ class HeartbeatThread:
         """A JoinGroup succeeded: all timers start anew."""
         consumer = self.consumer
         self.is_enabled = True
-        self.late_us = consumer.stream("beats").draw(consumer.world.machine.beat_late)
+        self.late_us = consumer.stream("beats").draw(consumer.machine.beat_late)
         self.timers.enable(self.engine.now)
         self.plan()
 

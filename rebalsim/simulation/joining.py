@@ -88,7 +88,7 @@ class Joining:
         self.is_pending = True
         self.result = None
         member.joined_topics = consumer.topics
-        rebalance_timeout_us = consumer.spec.habits.rebalance_timeout_of(
+        rebalance_timeout_us = consumer.habits.rebalance_timeout_of(
             config.session_timeout_us, config.max_poll_interval_us
         )
         request = JoinGroupRequest(
@@ -100,7 +100,7 @@ class Joining:
             tuple([(assignor.name, self.subscription(assignor)) for assignor in self.assignors]),
             reason=member.rejoin_reason or None,
             version=min(
-                consumer.spec.habits.join_version,
+                consumer.habits.join_version,
                 consumer.world.brokers.join_version(consumer.coordinator),
             ),
         )

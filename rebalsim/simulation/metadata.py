@@ -108,7 +108,7 @@ class Metadata:
         consumer.touch()  # so that it is known when that is
         self.is_behind = True
         lost = next((p for p in consumer.feed.shares if p.topic == shrunk), None)
-        if lost is not None and not consumer.spec.habits.runs_itself:
+        if lost is not None and not consumer.habits.runs_itself:
             broker = max(0, consumer.world.brokers.leaders[lost])
             refused_us = now + 3 * consumer.link(broker).latency_us(now)
             self.engine.at(refused_us, consumer.rank + NEWS, self._is_refused, consumer.life)
@@ -127,7 +127,7 @@ class Metadata:
         """
         consumer = self.consumer
         return (
-            not consumer.spec.habits.runs_itself
+            not consumer.habits.runs_itself
             and consumer.pattern is None
             and not all(self.view.values())
         )
@@ -191,7 +191,7 @@ class Metadata:
             and at_us >= consumer.feed.began_us
             and self.asked_broker >= 0
             and not self.attempts
-            and not consumer.spec.habits.runs_itself
+            and not consumer.habits.runs_itself
         )
 
     @property
@@ -205,7 +205,7 @@ class Metadata:
         latency = int(self.consumer.link(self.asked_broker).latency_us(asked_us))
         if leaves_us <= asked_us + latency:
             return asked_us
-        return leaves_us + int(self.consumer.world.machine.service_us) + latency
+        return leaves_us + int(self.consumer.machine.service_us) + latency
 
     def is_answered_at(self, us: int) -> None:
         self.is_asked_for = True

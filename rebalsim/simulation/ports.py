@@ -47,6 +47,8 @@ class Client(Protocol):
     how_ended: str
     slowness: float  # batches take so many times as long
     spec: Spec
+    habits: Any  # of its library
+    machine: Machine  # what brokers and clients take for what they do
     config: ClientConfig
     driven: Any  # what a recording dictates about the next life
     quiet: Any  # who lets it skip quiet time, if anybody does

@@ -102,7 +102,7 @@ class Positions:
             if self.asked != wanted:
                 self.asked = wanted
                 self.answer = None
-                share = consumer.world.machine.spends_wake_up
+                share = consumer.machine.spends_wake_up
                 self.is_late = self.engine.now >= consumer.deadline_us and (
                     share >= 1.0 or consumer.stream("positions").unit() < share
                 )
@@ -196,7 +196,7 @@ class Positions:
             if link.is_cut:
                 continue
             taken = link.turn(now) + consumer.work_us()
-            link.busy_us = taken + consumer.world.machine.service_us
+            link.busy_us = taken + consumer.machine.service_us
             number = consumer.world.next_told() if consumer.world.is_wire else 0
             lookup = Lookup(api, broker, number, consumer.life, asked, now, taken)
             for share in asked:

@@ -60,6 +60,7 @@ class Process:
         "feed",
         "group",
         "group_topics",
+        "habits",
         "hang_us",
         "hang_why",
         "hangs",
@@ -82,6 +83,7 @@ class Process:
         "is_stopping",
         "life",
         "link_trouble",
+        "machine",
         "member",
         "membership",
         "metadata",
@@ -114,6 +116,7 @@ class Process:
     def __init__(self, world: World, spec: Spec, index: int) -> None:
         self.world = world
         self.engine = world.engine
+        self.machine = world.machine  # what brokers and clients take for what they do
         self.index = index
         self.name = spec.name
         self.group = spec.group
@@ -138,6 +141,7 @@ class Process:
     def take_spec(self, spec: Spec) -> None:
         """The settings of the next life."""
         self.spec = spec
+        self.habits = spec.habits  # of its library
         self.config = spec.config
         self.rack = (
             spec.rack or spec.config.client_rack
@@ -410,7 +414,7 @@ class Process:
 
     def jitter(self) -> float:
         """What a backoff is multiplied with (ExponentialBackoff's ±20 %)."""
-        return self.stream("backoff").draw(self.world.machine.backoff_percent) / 100
+        return self.stream("backoff").draw(self.machine.backoff_percent) / 100
 
     def stream(self, name: str) -> Stream:
         """This consumer's stream of random numbers for one purpose."""

@@ -238,12 +238,12 @@ def _of(consumer: Inside) -> Standing | None:
         per_batch_us=feed.per_batch_us,
         max_wait_us=config.fetch_max_wait_us,
         max_records=config.max_poll_records,
-        service_us=consumer.world.machine.service_us,
+        service_us=consumer.machine.service_us,
         poll_began_us=consumer.deadline_us - handler.poll_timeout_us,
         poll_timeout_us=handler.poll_timeout_us,
         backoff_us=NEVER if clocks.joins else config.retry_backoff_us,
         is_idle=not feed.shares,
-        is_threaded=consumer.spec.habits.runs_itself,
+        is_threaded=consumer.habits.runs_itself,
         until_us=clocks.until_us,
         is_awaited=clocks.is_awaited,
         looks_us=clocks.looks_us,
@@ -448,7 +448,7 @@ def _take_data(consumer: Inside, since: Since) -> list[tuple[int, Any, Any]]:
             share.offset = share.fetched = since.taken.get(share.broker, since.handed)
     feed.flying.clear()
     news: list[tuple[int, Any, Any]] = []
-    service_us = consumer.world.machine.service_us
+    service_us = consumer.machine.service_us
     for flight in since.flights:
         asked = feed.in_session(flight.broker, shares[flight.broker])
         fetch = feed.flying[flight.broker] = Fetch(flight.broker, consumer.life, asked)

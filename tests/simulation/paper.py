@@ -60,7 +60,6 @@ class PaperWorld:
 
     def __init__(self, engine: Engine, tell: Callable[[Any], None]) -> None:
         self.engine, self.tell = engine, tell
-        self.machine = PROMPT
         self.epochs: set[str] = set()  # topics whose positions are validated
         self.begun: list[Partition] = []
         self.poisons: Any = SimpleNamespace(by_partition={})
@@ -119,9 +118,8 @@ class PaperConsumer:
         handler = Handler(
             per_record=constantly(1_000), per_batch=constantly(5_000), commit=CommitStyle(commit)
         )
-        self.spec: Any = SimpleNamespace(
-            handler=handler, habits=JAVA, commits_itself=commit == "auto"
-        )
+        self.spec: Any = SimpleNamespace(handler=handler, commits_itself=commit == "auto")
+        self.habits, self.machine = JAVA, PROMPT
         self.slowness = 1.0
         self.skipped = None
         self.told: list[Any] = []

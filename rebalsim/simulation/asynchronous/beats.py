@@ -52,7 +52,7 @@ class Beats:
     def late_us(self) -> int:
         """Whole milliseconds are waited for; a thread that is often awake notices sooner."""
         consumer = self.consumer
-        machine = consumer.world.machine
+        machine = consumer.machine
         flows = consumer.feed.shares and not consumer.is_hanging
         return int(machine.async_beat_late_us if flows else machine.async_idle_beat_late_us)
 

@@ -171,7 +171,7 @@ class AsyncCommits(Commits):
             then()
             return
         wanted = Wanted(self.consumer.feed.consumed, until_us, lambda how: then(), partitions)
-        wanted.not_before_us = self.engine.now + self.consumer.world.machine.async_act_us
+        wanted.not_before_us = self.engine.now + self.consumer.machine.async_act_us
         self._waiting.append(wanted)
 
     def send_async(self, offsets: dict[Any, int]) -> None:

@@ -135,7 +135,7 @@ class AsyncConsumer(Consumer):
         cost = self.spec.listener.assigned
         partitions = self.member.target.partitions
         took = int(cost.fixed.a + cost.per_partition.a * len(partitions)) if partitions else 0
-        machine = self.world.machine
+        machine = self.machine
         looked = max(now, acks_us - took - machine.async_turn_us - machine.async_act_us)
         if abs(acks_us - now - self.heartbeat.beats.interval_us) > DOUBTFUL_US:
             self.looks_not_before_us = looked
@@ -160,7 +160,7 @@ class AsyncConsumer(Consumer):
             or not self.feed.shares
             or self.commits.under_way
             or max(began, self.busy_until_us) > sent_us
-            or not self.comes_true("wakes", self.world.machine.wakes_again)
+            or not self.comes_true("wakes", self.machine.wakes_again)
         ):
             return
         self.wakes_us = max(self.engine.now, sent_us + (sent_us - began))
@@ -198,7 +198,7 @@ class AsyncConsumer(Consumer):
 
     def looks_too_early(self, event: PollEvent | None = None) -> bool:
         """The race between a wake-up and the mark that the event is complete."""
-        machine = self.world.machine
+        machine = self.machine
         odds = machine.looks_too_early_warm if self.is_warm else machine.looks_too_early
         if event is not None and event.validates:
             odds = machine.looks_too_early_validating
@@ -210,7 +210,7 @@ class AsyncConsumer(Consumer):
         """Is the next Fetch under way before the application polls again? Then that finds
         nothing to fetch, and is woken for another pass.
         """
-        odds = self.world.machine.fetches_ahead
+        odds = self.machine.fetches_ahead
         return odds >= 1.0 or self.comes_true("fetches", odds)
 
     def comes_true(self, what: str, odds: float) -> bool:
@@ -257,7 +257,7 @@ class AsyncConsumer(Consumer):
         """What it began with is no connection for data; its telemetry makes one to some broker,
         unless that finds out at once that it is not wanted.
         """
-        odds = self.world.machine.knows_leader
+        odds = self.machine.knows_leader
         return bool(odds >= 1.0 or self.stream("telemetry").unit() < odds)
 
     def take_driven_join(self) -> int:
@@ -332,7 +332,7 @@ class AsyncConsumer(Consumer):
             if (
                 self.heartbeat.told
                 and event.is_complete
-                and self.comes_true("at once", self.world.machine.looks_at_once)
+                and self.comes_true("at once", self.machine.looks_at_once)
             ):
                 event.hidden = 0
                 event.is_fresh = False
@@ -349,7 +349,7 @@ class AsyncConsumer(Consumer):
             if (
                 is_new
                 and self.engine.now == now
-                and self.comes_true("called", self.world.machine.looks_too_early_called)
+                and self.comes_true("called", self.machine.looks_too_early_called)
             ):  # … if it had any time
                 event.hidden = 1 + int(self.looks_too_early())
         if self.poll_error is not None:
@@ -368,7 +368,7 @@ class AsyncConsumer(Consumer):
         processBackgroundEvents: callbacks first of all.
         """
         failed = False
-        machine = self.world.machine
+        machine = self.machine
         for one in told:
             acts_us = (
                 machine.async_rejoin_us
@@ -416,14 +416,14 @@ class AsyncConsumer(Consumer):
         now = engine.now
         if self.woken:  # the next pass comes before the thread has come to what was put aside
             self.is_polling = True
-            self.alarm.set(now + self.world.machine.async_turn_us)
-            while engine.now < now + self.world.machine.async_turn_us or self.is_frozen:
+            self.alarm.set(now + self.machine.async_turn_us)
+            while engine.now < now + self.machine.async_turn_us or self.is_frozen:
                 yield self.nudge
             self.is_polling = self.woken = False
             return
         if now < self.deadline_us:  # else the next poll() does
             self.heartbeat.flush()
-        late = self.world.machine.async_wait_late_us
+        late = self.machine.async_wait_late_us
         wait = self.deadline_us - now
         backoff = self.config.retry_backoff_us
         if not feed.shares:
@@ -533,7 +533,7 @@ class AsyncConsumer(Consumer):
     def looked_up(self, lookup: Lookup) -> None:
         """A partition leader answers, after it has looked."""
         self.engine.at(
-            self.engine.now + self.world.machine.async_lookup_us,
+            self.engine.now + self.machine.async_lookup_us,
             self.rank + ANSWERED,
             super().looked_up,
             lookup,

@@ -45,7 +45,7 @@ class AsyncFeed(Feed):
 
     def __init__(self, consumer: AsyncInside) -> None:
         super().__init__(consumer)
-        self.ready_us = consumer.world.machine.async_fetch_us
+        self.ready_us = consumer.machine.async_fetch_us
         self._asked: dict[
             int, int
         ] = {}  # of how many partitions the Fetch in flight to each broker asks
@@ -103,7 +103,7 @@ class AsyncFeed(Feed):
             if share.is_fetchable and share.broker not in self.flying and share.broker >= 0:
                 share.fetched = share.offset
                 wanted.setdefault(share.broker, []).append(share)
-        drains_first = self.consumer.spec.habits.drains_first
+        drains_first = self.consumer.habits.drains_first
         for entry in self.buffer:
             held = entry.share
             if not self._is_wanted(held):
@@ -125,7 +125,7 @@ class AsyncFeed(Feed):
         """What lies ready takes its time to be read and sent, a partition's first all the more."""
         got: list[tuple[Any, int, int]] = fetch.got
         if not all(share.has_landed for share, _, _ in got):
-            return self.consumer.world.machine.async_first_fetch_us
+            return self.consumer.machine.async_first_fetch_us
         is_ready = any(share.flow.when(first) < fetch.leaves_us for share, first, _ in got)
         return self.ready_us if is_ready else 0
 

@@ -108,7 +108,7 @@ class MainThread(Membership):
             if member.state is MemberState.STABLE and not self.is_pending:
                 self._watch_group(now)
             if self._wants_to_join() and now >= self.joins_not_before_us:
-                self.joins_not_before_us = now + consumer.spec.habits.join_spacing_us
+                self.joins_not_before_us = now + consumer.habits.join_spacing_us
                 member.is_leader = (
                     False  # the answer tells: who led and does not any more minds no metadata
                 )
@@ -137,7 +137,7 @@ class MainThread(Membership):
         elif self._wants_to_join():
             at = min(at, self.joins_not_before_us)
         if (
-            consumer.spec.habits.has_poll_limit
+            consumer.habits.has_poll_limit
             and not self.is_overdue
             and member.generation != NO_GENERATION
             and self._is_away()
@@ -154,7 +154,7 @@ class MainThread(Membership):
         """The first look at the poll timer at or after this instant: the looks count from the
         life's first poll().
         """
-        every = self.consumer.spec.habits.poll_check_us
+        every = self.consumer.habits.poll_check_us
         behind = at_us - self.consumer.began_us
         return at_us if not every else int(self.consumer.began_us - (-behind // every) * every)
 
@@ -207,7 +207,7 @@ class MainThread(Membership):
     def _follow_group(self) -> None:
         """A client that is what the group is: cooperative where the assignor chosen is."""
         member = self.member
-        if not self.consumer.spec.habits.follows_group:
+        if not self.consumer.habits.follows_group:
             return
         was_cooperative = member.is_cooperative
         member.is_cooperative = any(
@@ -234,13 +234,13 @@ class MainThread(Membership):
         elif error is Error.ILLEGAL_GENERATION or error is Error.UNKNOWN_MEMBER_ID:
             if member.owned:
                 self._lose(error.name)
-        elif not consumer.spec.habits.join_spacing_us:
+        elif not consumer.habits.join_spacing_us:
             self.joins_not_before_us = now + consumer.config.retry_backoff_us
 
     def _given(self, now: int) -> None:
         """The SyncGroup answer's assignment: told to the application, or taken at once."""
         consumer, member, given = self.consumer, self.member, self.given
-        habits = consumer.spec.habits
+        habits = consumer.habits
         self._follow_group()
         if not member.is_leader:
             member.snapshot = None
@@ -381,7 +381,7 @@ class MainThread(Membership):
                 self.is_calling = True
                 self.engine.begin(self.callbacks_thread(consumer.life))
             return
-        if consumer.spec.habits.pauses_meanwhile:
+        if consumer.habits.pauses_meanwhile:
             consumer.pause()
         consumer.wake_application()
 
@@ -484,7 +484,7 @@ class MainThread(Membership):
         next beat.
         """
         member = self.member
-        habit = self.consumer.spec.habits.at_refused_commit
+        habit = self.consumer.habits.at_refused_commit
         if (
             habit == "nothing"
             or member.state is not MemberState.STABLE
@@ -509,7 +509,7 @@ class MainThread(Membership):
     def _watch_application(self, now: int) -> None:
         consumer, member = self.consumer, self.member
         if (
-            not consumer.spec.habits.has_poll_limit
+            not consumer.habits.has_poll_limit
             or self.is_overdue
             or member.generation == NO_GENERATION
             or not self._is_away()

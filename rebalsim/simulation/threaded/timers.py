@@ -47,7 +47,7 @@ class OwnTimers:
     def enable(self) -> None:
         """A JoinGroup succeeded. The poll timer is the application's alone."""
         polled_us = self.timers.polled_us
-        self.late_us = self.consumer.stream("beats").draw(self.consumer.world.machine.beat_late)
+        self.late_us = self.consumer.stream("beats").draw(self.consumer.machine.beat_late)
         self.timers.enable(self.consumer.engine.now)
         self.timers.polled_us = polled_us
 
@@ -66,7 +66,7 @@ class OwnTimers:
         """When the client itself ends the session: so long after the last answer, or when a beat
         was tried for so long (franz-go's RetryTimeout).
         """
-        timers, ends = self.timers, self.consumer.spec.habits.ends_session
+        timers, ends = self.timers, self.consumer.habits.ends_session
         if ends == "last-answer":
             return timers.session_ends_us()
         if ends != "first-try":

@@ -54,6 +54,7 @@ class Worker(NoConsumer, ExactlyOncePort):
     def __init__(self, world: World, spec: Spec, index: int) -> None:
         self.world = world
         self.engine = world.engine
+        self.machine = world.machine
         self.index = index
         self.name = spec.name
         self.group = spec.group
@@ -78,8 +79,9 @@ class Worker(NoConsumer, ExactlyOncePort):
         """The settings of the next life."""
         assert spec.worker is not None
         self.spec = spec
+        self.habits = spec.habits
         self.settings = spec.worker
-        self.costs = self.world.machine.workers
+        self.costs = self.machine.workers
         self.config = spec.config
         self.rack = spec.rack
         self.topics = spec.topics
@@ -99,7 +101,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         self.running = []
         self._links: dict[int, Link] = {}
         self.cluster = self.world.clusters[self.group]
-        self.beat_late = self.world.machine.beat_late
+        self.beat_late = self.machine.beat_late
         self.herder = Herder(self)
         self.tell(ConsumerStarted(now, self.name, self.life))
         starts = (
@@ -225,7 +227,7 @@ class Worker(NoConsumer, ExactlyOncePort):
         return self.world.randomness.stream(f"{purpose}/{self.name}").draw(what)
 
     def jitter(self) -> float:
-        return self.draw("backoff", self.world.machine.backoff_percent) / 100
+        return self.draw("backoff", self.machine.backoff_percent) / 100
 
     def record(self, event: Any) -> None:
         if hasattr(event, "group") and not event.group:
@@ -281,7 +283,7 @@ class Worker(NoConsumer, ExactlyOncePort):
             self.at(self.now, lambda _: then(call, DISCONNECTED))
             return call
         self._keep_until_answered(call)
-        work = self.world.machine.rebalance_work
+        work = self.machine.rebalance_work
         link.up(
             call,
             self.world.host_of(self.group).receive,
