@@ -91,7 +91,9 @@ def recreate(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
 
 
 def probe(consumer: Consumer, made: Understood) -> Iterator[Hurt]:
-    is_pod = consumer.ready is not None and not str(consumer.workload or "").startswith("service/")
+    """Compose and systemd wait for nobody to be ready."""
+    of_others = str(consumer.workload or "").startswith(("service/", "systemd/"))
+    is_pod = consumer.ready is not None and not of_others
     if is_pod and consumer.ready is not None and consumer.ready.period is None:
         yield Hurt(
             "no readiness probe",

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from rebalsim.worlds import flat_files, templates
+from rebalsim.worlds import flat_files, platforms, templates
 from rebalsim.worlds.clients.reading import Keys
 from rebalsim.worlds.live.listings import is_listing
 from rebalsim.worlds.live.metrics import is_metrics
@@ -87,7 +87,10 @@ def _one(found: Found, file: str, text: str) -> None:
     text = templates.without_comments(text)
     if not text.strip():
         return
-    if is_listing(text):
+    if others := platforms.objects_of_text(text, file):
+        for tree in others:
+            _object(found, file, tree)
+    elif is_listing(text):
         found.listings.append((file, text))
     elif is_metrics(text):
         found.metrics.append((file, text))
@@ -238,6 +241,9 @@ def _tree(found: Found, file: str, tree: Tree) -> None:
         found.kustomizations.append((file, tree))
     elif _is_list_of_objects(tree):
         for one in rows(tree):
+            _object(found, file, one)
+    elif others := platforms.objects_of_tree(tree):
+        for one in others:
             _object(found, file, one)
     elif _is_compose(tree):
         found.composes.append(tree)

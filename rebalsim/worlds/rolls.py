@@ -270,7 +270,9 @@ def _why(pods: Pods) -> str:
         return f"StatefulSet: {update.order}, each waited for{kept}"
     surge, unavailable = update.surge, update.unavailable
     if update.stages:
-        return f"Argo Rollouts: {'; '.join(map(_stage, update.stages))}"
+        of = str(pods.consumer.workload or "") if pods.consumer is not None else ""
+        whose = "Nomad" if of.startswith("Nomad/") else "Argo Rollouts"
+        return f"{whose}: {'; '.join(map(_stage, update.stages))}"
     if str(pods.consumer.workload if pods.consumer else "").startswith("DaemonSet/"):
         said = f" (maxUnavailable {unavailable[0]})" if unavailable and unavailable[0] else ""
         return f"DaemonSet: {_of_nodes(pods)} of {pods.count} assumed nodes at a time{said}"

@@ -16,6 +16,7 @@ from rebalsim.worlds import (
     created_topics,
     dapr,
     hurts,
+    platforms,
     scaled,
 )
 from rebalsim.worlds.clients import collectors, profiles, signs
@@ -57,7 +58,7 @@ def understand(sources: list[tuple[str, str]]) -> Understood:
     objects, made.missing = kustomize.built(
         found.kustomizations, objects, found.object_files, dict(sources)
     )
-    objects = controllers.referring(objects)
+    objects = platforms.with_their_services(controllers.referring(objects))
     maps = Maps()
     for tree in objects:
         if at(tree, "kind") == "ConfigMap":

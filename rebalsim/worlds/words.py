@@ -24,7 +24,9 @@ def squash(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|millis|us|s|sec|seconds?|m|min|minutes?|h|hours?)")
+_DURATION = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(millis|ms|us|seconds?|secs?|s|minutes?|mins?|m|hours?|h)(?![a-z])"
+)
 _ISO = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?", re.IGNORECASE)
 _UNITS = {"u": 0.001, "ms": 1, "mi": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 

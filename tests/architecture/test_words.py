@@ -37,6 +37,7 @@ _KUBERNETES = "Kubernetes' own key"
 _SPELT = "names that clients give Kafka's partition.assignment.strategy"
 ALLOWED: dict[tuple[str, str], str] = {
     ("rebalsim/worlds/kubernetes/workloads.py", "strategy"): _KUBERNETES,
+    ("rebalsim/worlds/platforms.py", "strategy"): _KUBERNETES,
     ("rebalsim/worlds/hurts_of_pods.py", "strategy"): _KUBERNETES,
     ("rebalsim/worlds/kafka_names.py", "strategy"): _SPELT,
     ("rebalsim/worlds/kafka_names.py", "strategies"): _SPELT,

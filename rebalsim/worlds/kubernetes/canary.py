@@ -18,6 +18,7 @@ from rebalsim.worlds.words import boolean, milliseconds, whole
 BY_HAND = 300  # seconds until somebody promotes it, as the question says
 LONGEST = 300  # of a pause that lasts longer the rest is quiet
 SCALE_DOWN_DELAY = 30  # until the old pods go that get no traffic any longer
+_BY_HAND = f"promoted by hand: ASK how long that takes, assumed {BY_HAND} s"
 _WAITING = ("analysis", "experiment", "plugin")
 
 
@@ -124,7 +125,7 @@ def _pause(pause: Tree) -> tuple[int, str]:
     if told is None:
         return (
             BY_HAND,
-            f"pause until somebody promotes it: ASK how long that takes, assumed {BY_HAND} s",
+            f"pause until it is {_BY_HAND}",
         )
     seconds = whole(told)
     if seconds is None:
@@ -149,7 +150,7 @@ def _blue_green(told: Tree, replicas: int) -> tuple[Stage, ...]:
     if boolean(at(told, "autoPromotionEnabled")) is False:
         wait, why = (
             BY_HAND,
-            f"blueGreen: promoted by hand: ASK how long that takes, assumed {BY_HAND} s",
+            f"blueGreen: {_BY_HAND}",
         )
     if (auto := whole(at(told, "autoPromotionSeconds"))) is not None:
         wait, why = min(auto, LONGEST), f"autoPromotionSeconds {auto}"
@@ -163,6 +164,17 @@ def _blue_green(told: Tree, replicas: int) -> tuple[Stage, ...]:
         f"{'' if first else why + '; '}scaleDownDelaySeconds {delay}",
     )
     return (*([first] if first else []), beside, Stage(replicas, 0, 0, "the old pods go together"))
+
+
+def nomads(canaries: int, replicas: int, is_auto: bool) -> tuple[Stage, ...]:
+    """Nomad's: so many new ones beside all old ones, then the others are replaced."""
+    if not 0 < canaries <= replicas:
+        return ()
+    wait, why = (0, "auto_promote") if is_auto else (BY_HAND, _BY_HAND)
+    return (
+        Stage(canaries, replicas, wait, f"canary {canaries}, {why}"),
+        Stage(replicas, 0, 0, "promoted"),
+    )
 
 
 def _merged(stages: list[Stage]) -> Iterator[Stage]:

@@ -68,10 +68,20 @@ def ready(container: Tree) -> Ready:
     return Ready(max(own, started), readiness.period, f"readinessProbe {readiness.where}".strip())
 
 
+# Until whoever was asked to stop is killed, where nobody says it.
+_GRACES = {
+    "service": (10, "compose"),
+    "ECS": (30, "ECS"),
+    "ContainerApp": (30, "Container Apps"),
+    "Nomad": (5, "Nomad"),
+    "systemd": (90, "systemd"),
+}
+
+
 def grace(pod_spec: Tree, kind: str = "") -> Value:
     said = at(pod_spec, "terminationGracePeriodSeconds")
     if said is None:
-        return default(10, "compose") if kind == "service" else default(30, "Kubernetes")
+        return default(*_GRACES.get(kind, (30, "Kubernetes")))
     number = whole(said)
     return unknown(place(said)) if number is None else stated(number, place(said))
 

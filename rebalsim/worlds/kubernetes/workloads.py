@@ -39,6 +39,10 @@ KINDS = (
     "CronJob",
     "Pod",
     *OPERATORS,
+    "ECS",  # of other platforms, in these words
+    "ContainerApp",
+    "Nomad",
+    "systemd",
 )
 OLD_VERSIONS = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
 
@@ -180,7 +184,7 @@ def _count(count: Tree, told: bool) -> Value:
 def _update(made: Workload) -> Update | None:
     if made.kind == "StatefulSet":
         return _stateful(made)
-    if made.kind in ("Job", "CronJob", "Pod"):
+    if made.kind in ("Job", "CronJob", "Pod", "systemd"):
         return None
     if made.kind == "DaemonSet":
         return _daemon(made)
@@ -218,6 +222,9 @@ def _rolling(made: Workload, how: Tree) -> Update:
     update.fewest_available = replicas - limits.unavailable
     if made.kind == "Rollout":
         update.stages = canary.stages_of(how, replicas, limits.surge)
+    elif made.kind == "Nomad":
+        is_auto = boolean(at(how, "autoPromote")) is True
+        update.stages = canary.nomads(whole(at(how, "canaries")) or 0, replicas, is_auto)
     return update
 
 
