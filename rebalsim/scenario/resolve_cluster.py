@@ -26,6 +26,29 @@ from rebalsim.scenario.quantities import say_us
 from rebalsim.scenario.quick_replace import replaced
 from rebalsim.scenario.variants import Variant
 
+# Groups' settings that brokers hold between a least and a greatest value, by how their keys begin
+# and end: group.consumer.min.session.timeout.ms. Of the classic protocol's session the members
+# themselves say how long it is.
+_BOUNDED = (
+    ("group.", "session.timeout.ms"),
+    ("group.consumer.", "session.timeout.ms"),
+    ("group.consumer.", "heartbeat.interval.ms"),
+    ("group.consumer.", "assignment.interval.ms"),
+    ("group.streams.", "session.timeout.ms"),
+    ("group.streams.", "heartbeat.interval.ms"),
+    ("group.streams.", "assignment.interval.ms"),
+)
+
+
+def _bounds_of(config: BrokerConfig, prefix: str, name: str) -> tuple[int, int | None, int]:
+    """The least value of such a setting, its value (None where brokers have none), the greatest."""
+    before, after = prefix.replace(".", "_"), name.replace(".", "_").removesuffix("ms") + "us"
+    return (
+        getattr(config, f"{before}min_{after}"),
+        getattr(config, f"{before}{after}", None),
+        getattr(config, f"{before}max_{after}"),
+    )
+
 
 class ClusterResolver:
     """The part of resolving that is about brokers, and where problems and notes are collected."""
@@ -135,62 +158,8 @@ class ClusterResolver:
     def _check_brokers(self, config: BrokerConfig, written: Written) -> None:
         """The brokers' own checks at their start."""
         c = config
-        bounds = (
-            (
-                ("group.", "session.timeout.ms"),
-                (c.group_min_session_timeout_us, None, c.group_max_session_timeout_us),
-            ),
-            (
-                ("group.consumer.", "session.timeout.ms"),
-                (
-                    c.group_consumer_min_session_timeout_us,
-                    c.group_consumer_session_timeout_us,
-                    c.group_consumer_max_session_timeout_us,
-                ),
-            ),
-            (
-                ("group.consumer.", "heartbeat.interval.ms"),
-                (
-                    c.group_consumer_min_heartbeat_interval_us,
-                    c.group_consumer_heartbeat_interval_us,
-                    c.group_consumer_max_heartbeat_interval_us,
-                ),
-            ),
-            (
-                ("group.consumer.", "assignment.interval.ms"),
-                (
-                    c.group_consumer_min_assignment_interval_us,
-                    c.group_consumer_assignment_interval_us,
-                    c.group_consumer_max_assignment_interval_us,
-                ),
-            ),
-            (
-                ("group.streams.", "session.timeout.ms"),
-                (
-                    c.group_streams_min_session_timeout_us,
-                    c.group_streams_session_timeout_us,
-                    c.group_streams_max_session_timeout_us,
-                ),
-            ),
-            (
-                ("group.streams.", "heartbeat.interval.ms"),
-                (
-                    c.group_streams_min_heartbeat_interval_us,
-                    c.group_streams_heartbeat_interval_us,
-                    c.group_streams_max_heartbeat_interval_us,
-                ),
-            ),
-            (
-                ("group.streams.", "assignment.interval.ms"),
-                (
-                    c.group_streams_min_assignment_interval_us,
-                    c.group_streams_assignment_interval_us,
-                    c.group_streams_max_assignment_interval_us,
-                ),
-            ),
-        )
-        for key, values in bounds:
-            self._check_bounds(written, key, values)
+        for prefix, name in _BOUNDED:
+            self._check_bounds(written, (prefix, name), _bounds_of(c, prefix, name))
         if c.group_streams_num_standby_replicas > c.group_streams_max_standby_replicas:
             keys = ("group.streams.num.standby.replicas", "group.streams.max.standby.replicas")
             self.out.add(
