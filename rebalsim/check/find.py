@@ -12,7 +12,6 @@ from pathlib import Path
 
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.files import first_bytes
-from rebalsim.words.lists import plural
 
 _YAML = (".yaml", ".yml")
 _HEAD = 256 * 1024  # keys that tell what a file is stand in its first part
@@ -109,8 +108,9 @@ def find_files(paths: Iterable[str]) -> Found:
             elif kind == "scenario" or is_named:
                 files[path] = None
     if not files:
-        passed = f" ({plural(len(plans), 'plan')} passed over; `rebalsim sweep` plays them)"
-        also = passed if plans else ""
+        from rebalsim.reports.check_notes import plans_passed_over
+
+        also = f" ({plans_passed_over(len(plans))})" if plans else ""
         raise InputError(
             f"{', '.join(named)}: there is no scenario here{also} — name a scenario file or a "
             "folder that has some; `rebalsim init` writes one"

@@ -29,6 +29,7 @@ from rebalsim.domain.verdict import Measured, Outcome, RunVerdict, Verdict
 from rebalsim.reports.check_notes import (
     NO_BASELINE,
     not_in_baseline,
+    of_variants,
     spread_of_budget,
     spread_of_fact,
 )
@@ -237,9 +238,7 @@ class StoryJudge:
                 variants.setdefault(found, []).append(question.variant)
         played = len(dict.fromkeys(q.variant for q in self.questions))
         told = [
-            p
-            if len(names) == played
-            else replace(p, message=f"{p.message} (in the variant {' and '.join(names)})")
+            p if len(names) == played else replace(p, message=f"{p.message} ({of_variants(names)})")
             for p, names in variants.items()
         ]
         return tuple(sorted(told, key=lambda p: (p.line, p.column)))

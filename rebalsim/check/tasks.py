@@ -17,6 +17,7 @@ from rebalsim.domain.errors import RebalsimError
 from rebalsim.domain.metrics import HEADLINES, METRICS, PHASES
 from rebalsim.domain.unit import Better
 from rebalsim.domain.verdict import Measured
+from rebalsim.reports.check_notes import PROCESS_DIED
 from rebalsim.scenario.story import Story
 
 _FEW = 3  # so many tasks are done before other processes have started
@@ -158,11 +159,7 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[Played, None
             try:
                 played = future.result()
             except BrokenProcessPool:
-                played = Played(
-                    task,
-                    bug=f"{task.variant}: the process that played it died (out of memory?) — try "
-                    "again with --jobs 1",
-                )
+                played = Played(task, bug=f"{task.variant}: {PROCESS_DIED}")
             are_wanted = task is not tasks[-1]
             yield played
     finally:

@@ -19,6 +19,7 @@ NO_BASELINE = (
     "This budget is relative to a baseline, and none is given — `rebalsim check --save-baseline "
     "FILE` writes one, --baseline FILE uses it"
 )
+PROCESS_DIED = "the process that played it died (out of memory?) — try again with --jobs 1"
 NO_BUDGETS = 'has no budgets, so nothing can fail — add budgets: {longest_pause: "<= 30s"}'
 
 
@@ -34,6 +35,16 @@ def not_judged_yet(budgets: int) -> str:
     are = "is" if budgets == 1 else "are"
     what = "relative to the baseline that is now being saved, and not judged yet"
     return f"{plural(budgets, 'budget')} {are} {what}"
+
+
+def plans_passed_over(plans: int) -> str:
+    """Of plans among what was to be checked."""
+    return f"{plural(plans, 'plan')} passed over; `rebalsim sweep` plays them"
+
+
+def of_variants(names: Sequence[str]) -> str:
+    """Whose problem it is, where others have it not."""
+    return f"in the variant {' and '.join(names)}"
 
 
 def judged_over(seeds: int) -> str:

@@ -21,7 +21,6 @@ _VERDICT = "a verdict's reason, a clause that travels as text through processes,
 _KAFKA = "what Kafka's clients log, to be found in a trace"
 _ERROR = "an error's text, which is raised elsewhere"
 _ASKED = "why a budget makes no sense in this run: an error on the scenario, told with its line"
-_STORY = "what a story's run is asked and cannot be, told beside its verdict"
 
 # file → how many such literals, and why they stand there
 KNOWN: dict[str, tuple[int, str]] = {
@@ -39,9 +38,6 @@ KNOWN: dict[str, tuple[int, str]] = {
     "analysis/judge_selection.py": (16, _ASKED),
     "analysis/marks.py": (2, _VERDICT),
     "analysis/rounds.py": (5, _KAFKA),
-    "check/find.py": (1, _STORY),
-    "check/one_story.py": (1, _STORY),
-    "check/tasks.py": (1, _STORY),
 }
 
 _WORD = re.compile(r"[(\"'`]?[A-Za-z][A-Za-z'’-]*[,.;:)\"'`?!]*")
