@@ -342,8 +342,8 @@ def _fix_first(head: str, remedy: Remedy) -> Forms:
 def _brings(remedy: Remedy) -> str:
     """`max.poll.interval.ms 5m → 10s: longest pause 6 m → 42 s`."""
     name = next((n for n in remedy.gains if n in METRICS), "longest_pause")
-    before, after = (figures.say(name, of.get(name)) for of in (remedy.before, remedy.after))
-    return f"{tell_patch(remedy.patch)}: {figures.title_of(name)} {before} → {after}"
+    told = figures.say_change(name, remedy.before.get(name), remedy.after.get(name))
+    return f"{tell_patch(remedy.patch)}: {figures.title_of(name)} {told}"
 
 
 def _at_price(remedy: Remedy) -> str:

@@ -10,6 +10,7 @@ from rebalsim.domain.unit import Unit
 from rebalsim.words.times import say_duration
 
 UNKNOWN = "-"
+MOST_DECIMALS = 6  # that two values are told apart by
 
 # What people call the headlines; other metrics go by their registered name.
 TITLES = {
@@ -44,6 +45,27 @@ def title_of(name: str) -> str:
 def say(name: str, value: float | None) -> str:
     """The metric's value in words."""
     return UNKNOWN if value is None else say_as(METRICS[name], value)
+
+
+def say_change(name: str, before: float | None, after: float | None) -> str:
+    """`0.2 % → 0.3 %`: two values of the metric, with as many decimals as tell them apart."""
+    said, then = say(name, before), say(name, after)
+    if said == then and before is not None and after is not None:
+        if before == after:
+            return f"{said} as before"
+        for decimals in range(1, MOST_DECIMALS + 1):
+            said, then = (_exactly(METRICS[name], value, decimals) for value in (before, after))
+            if said != then:
+                break
+    return f"{said} → {then}"
+
+
+def _exactly(metric: Metric, value: float, decimals: int) -> str:
+    if metric.unit == Unit.SHARE:
+        return f"{100 * value:.{decimals}f} %"
+    if metric.unit in (Unit.DURATION, Unit.PARTITION_TIME):
+        return f"{value / SECOND:,.{decimals}f} s"
+    return f"{value:,.{decimals}f}"
 
 
 def say_as(metric: Metric, value: float) -> str:

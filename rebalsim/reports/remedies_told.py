@@ -53,8 +53,8 @@ def tell_fix(fix: Sequence[tuple[str, str]], variant: str, tried: Any) -> str:
 
     def told(names: Sequence[str]) -> str:
         return ", ".join(
-            f"{figures.title_of(name)} {figures.say(name, tried.before[name])} → "
-            f"{figures.say(name, tried.after[name])}"
+            f"{figures.title_of(name)} "
+            f"{figures.say_change(name, tried.before[name], tried.after[name])}"
             for name in names
         )
 
@@ -75,8 +75,8 @@ def _tenth(metric: str, remedy: Remedy) -> float:
 
 def _from_to(name: str, remedy: Remedy) -> str:
     metric = metric_of(name)
-    before, after = (figures.say(metric, of.get(name)) for of in (remedy.before, remedy.after))
-    return f"{figures.title_of(metric)} {before} → {after}"
+    told = figures.say_change(metric, remedy.before.get(name), remedy.after.get(name))
+    return f"{figures.title_of(metric)} {told}"
 
 
 def figures_of(found: Mapping[str, float]) -> dict[str, float]:

@@ -167,7 +167,7 @@ def _price(choice: Any, found: Any) -> str:
 
 def _from_to(name: str, choice: Any, found: Any) -> str:
     before, after = _root(choice, found).middle().get(name), choice.tried.middle().get(name)
-    return f"{figures.title_of(name)} {figures.say(name, before)} → {figures.say(name, after)}"
+    return f"{figures.title_of(name)} {figures.say_change(name, before, after)}"
 
 
 def _played(found: Any) -> str:
