@@ -119,6 +119,15 @@ def test_it_is_written_on_from_one_to_the_next() -> None:
     assert came(done, "by-shop", 600) == pytest.approx(came(done, "by-user", 600), rel=0.1)
 
 
+def test_what_others_produce_into_it_comes_beside() -> None:
+    rates = "script: [{at: 2m, set_rate: {topic: by-user, rate: 60/s}}, "
+    text = STORY.format(up="0s", down="0s", members=3, partitions=6, config="", script=CRASH)
+    text = text.replace("rate: 600/s}", "rate: 600/s}, by-user: {partitions: 6, rate: 90/s}")
+    text = text.replace("script: [", rates)
+    done = run_once(story_of(text.encode(), "repartition.yaml").check().scenario())
+    assert [round(rate_at(done, at)) for at in (1, 119, 121, 245, 300)] == [90, 690, 660, 460, 660]
+
+
 def test_resting_and_playing_every_beat_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     story = scenario(
         "300us", "400us", script=f"{CRASH}, {{at: 6m, set_rate: {{topic: orders, rate: 900/s}}}}"

@@ -39,14 +39,15 @@ class Arrivals:
 def arrivals_of(flows: Sequence[Steps]) -> Arrivals:
     """All of these together."""
     moments = sorted({0, *(at for steps in flows for at, _ in steps)})
-    steps = tuple((at, sum(_at(flow, at) for flow in flows)) for at in moments)
+    steps = tuple((at, sum(rate_at(flow, at) for flow in flows)) for at in moments)
     before = [0.0]
     for (from_us, rate), (until_us, _) in pairwise(steps):
         before.append(before[-1] + rate * (until_us - from_us) / SECOND)
     return Arrivals(steps, tuple(before))
 
 
-def _at(flow: Steps, at_us: int) -> float:
+def rate_at(flow: Steps, at_us: int) -> float:
+    """Records a second at that instant."""
     return next((rate for from_us, rate in reversed(flow) if from_us <= at_us), 0.0)
 
 

@@ -103,7 +103,7 @@ class StreamsWorld:
         self.topics = Topics(application)
         self.topology = self.topics.topology
         self._progresses = Progresses(application, self.topology, marked=self._lag_turned)
-        Repartitions(self.port, application, self._progresses, self._flowed)
+        self._repartitions = Repartitions(self.port, application, self._progresses, self._flowed)
         self._instances: dict[str, Instance] = {}
         self._unstable: dict[TaskId, int] = {}
         self._members = {client: list(ids) for client, ids in known.members.items()}
@@ -211,6 +211,7 @@ class StreamsWorld:
         """So many records a second arrive at the topic from now on."""
         self._commit_made_up()
         self.topics.set_rate(topic, per_second, self.port.now)
+        self._repartitions.outside_turned(topic)
         self._progresses.follow(self.topology)
         self._plan_anew()
 
@@ -259,6 +260,7 @@ class StreamsWorld:
         """
         now = self.port.now
         self.topics.set_partitions(topic, count, per_second, now)
+        self._repartitions.outside_turned(topic)
         self.topology = self.topics.topology
         self._progresses.follow(self.topology)
         self._plan_anew()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rebalsim.assignors.streams.tasks import TaskId
 from rebalsim.simulation.streams.application import Application
-from rebalsim.simulation.streams.arrivals import SECOND
+from rebalsim.simulation.streams.arrivals import SECOND, Steps, rate_at
 from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.port import NEVER, Port
 
@@ -31,9 +31,11 @@ class Output:
 @dataclass(slots=True)
 class Flow:
     """Of a topic: what each task of its writers hands on, so many records a second into each of its
-    partitions, and what comes there at once, by its instant. `looks` counts those at `at_us`.
+    partitions, and what comes there at once, by its instant. `outside` is what others produce there;
+    `looks` counts those at `at_us`.
     """
 
+    outside: Steps = ((0, 0.0),)
     outputs: dict[TaskId, Output] = field(default_factory=dict)
     at_us: int = -1
     looks: int = 0
@@ -60,13 +62,23 @@ class Repartitions:
             for number, part in enumerate(application.parts)
             if part.repartition_sinks
         }
-        self._flows = {topic: Flow() for sinks in self._writers.values() for topic in sinks}
-        application.flows.update(dict.fromkeys(self._flows, ((0, 0.0),)))
+        topics = dict.fromkeys(topic for sinks in self._writers.values() for topic in sinks)
+        self._flows = {topic: Flow(outside=application.flow_of(topic)) for topic in topics}
+        application.flows.update({topic: flow.outside for topic, flow in self._flows.items()})
         self._turned: dict[TaskId, None] = {}
         self._extra: dict[str, float] = {}  # of topics to be looked at: what comes at once
         self._is_to_look = False
         if self._writers:
             progresses.turned = self.turned
+
+    def outside_turned(self, topic: str) -> None:
+        """Others produce into the topic otherwise from now on: so much as its flow ends with."""
+        flow = self._flows.get(topic)
+        if flow is not None:
+            now = self._port.now
+            past = [step for step in flow.outside if step[0] < now]
+            flow.outside = (*past, (now, self._application.flows[topic][-1][1]))
+            self._compose(topic, flow)
 
     def turned(self, task: TaskId) -> None:
         """The task handles its records otherwise from now on; whatever else does so at this instant
@@ -117,13 +129,22 @@ class Repartitions:
         flow.bursts = {at: records for at, records in flow.bursts.items() if at >= now}
         if at_once > NOTHING:
             flow.bursts[now + 1] = flow.bursts.get(now + 1, 0.0) + at_once / count
-        coming = {now: rate, **{at + 1: rate for at in flow.bursts}}
-        coming.update({at: rate + records * SECOND for at, records in flow.bursts.items()})
-        past = [step for step in self._application.flows[topic] if step[0] < now]
-        self._application.flows[topic] = (*past, *sorted(coming.items()))
+        self._compose(topic, flow)
         self._extra.setdefault(topic, 0.0)
         self._look_soon()
         return True
+
+    def _compose(self, topic: str, flow: Flow) -> None:
+        """What others produce and what is handed on, together, from now on."""
+        now = self._port.now
+        ahead = [at for at, _ in flow.outside if at > now]
+        moments = {now, *ahead, *flow.bursts, *(at + 1 for at in flow.bursts)}
+        coming = [
+            (at, rate_at(flow.outside, at) + flow.rate + flow.bursts.get(at, 0.0) * SECOND)
+            for at in sorted(moments)
+        ]
+        past = [step for step in self._application.flows[topic] if step[0] < now]
+        self._application.flows[topic] = (*past, *coming)
 
     def _settling(self, flow: Flow, rate: float) -> float:
         """A thread that reads what it writes itself has the less time to write the more it reads:
