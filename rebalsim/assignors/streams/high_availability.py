@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebalsim.assignors.streams.balance import balance
-from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue
+from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue, by_active_load
 from rebalsim.assignors.streams.movements import Movements
 from rebalsim.assignors.streams.process import Group, Process
 from rebalsim.assignors.streams.racks import (
@@ -85,9 +85,7 @@ def _deal_stateless(group: Group, processes: list[Process], racks: RackOptimiser
     stateless = group.topology.stateless
     if not stateless:
         return
-    queue = LeastLoadedQueue(
-        lambda process, task: True, lambda process: process.active_load, processes
-    )
+    queue = LeastLoadedQueue(lambda process, task: True, by_active_load, processes)
     queue.offer_all()
     for task in stateless:
         process = queue.poll(task)

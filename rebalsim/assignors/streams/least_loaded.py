@@ -10,6 +10,18 @@ from rebalsim.domain.java_hash import hash_ordered
 from rebalsim.domain.java_heap import JavaPriorityQueue
 
 May = Callable[[Process, TaskId], bool]
+Weight = Callable[[Process], tuple[float, tuple[int, int]]]
+
+
+def by_load(process: Process) -> tuple[float, tuple[int, int]]:
+    """All of its tasks for each of its threads, then its id."""
+    tasks = len(process.active) + len(process.standby)
+    return tasks / len(process.threads), process.order
+
+
+def by_active_load(process: Process) -> tuple[float, tuple[int, int]]:
+    """The same of active tasks alone."""
+    return len(process.active) / len(process.threads), process.order
 
 
 class LeastLoadedQueue:
@@ -17,13 +29,9 @@ class LeastLoadedQueue:
     process is inside moves it only when the process is offered again.
     """
 
-    def __init__(
-        self, may: May, load: Callable[[Process], float], processes: Iterable[Process]
-    ) -> None:
+    def __init__(self, may: May, weight: Weight, processes: Iterable[Process]) -> None:
         self._may = may
-        self._heap: JavaPriorityQueue[Process] = JavaPriorityQueue(
-            lambda process: (load(process), process.order)
-        )
+        self._heap: JavaPriorityQueue[Process] = JavaPriorityQueue(weight)
         self._inside: set[str] = set()
         self._by_name = {process.name: process for process in processes}
 
@@ -51,6 +59,6 @@ class LeastLoadedQueue:
                 found = process
                 break
             passed.append(process.name)
-        for name in hash_ordered(passed, process_hash):
+        for name in hash_ordered(passed, process_hash) if len(passed) > 1 else passed:
             self.offer(self._by_name[name])
         return found

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue
+from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue, by_load
 from rebalsim.assignors.streams.process import Process
 from rebalsim.assignors.streams.settings import EVERYBODY_IS_CAUGHT_UP, TaskAssignorSettings
 from rebalsim.assignors.streams.tasks import TaskId
@@ -57,7 +57,7 @@ class Movements:
     def _queue(self) -> LeastLoadedQueue:
         queue = LeastLoadedQueue(
             lambda process, task: process.name in self._caught_up[task],
-            lambda process: process.load,
+            by_load,
             self._processes,
         )
         queue.offer_all()

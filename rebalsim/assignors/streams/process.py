@@ -66,10 +66,6 @@ class Process:
     def load(self) -> float:
         return (len(self.active) + len(self.standby)) / len(self.threads)
 
-    @property
-    def active_load(self) -> float:
-        return len(self.active) / len(self.threads)
-
     def has(self, task: TaskId) -> bool:
         return task in self.active or task in self.standby
 

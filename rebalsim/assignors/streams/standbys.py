@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue
+from rebalsim.assignors.streams.least_loaded import LeastLoadedQueue, by_load
 from rebalsim.assignors.streams.process import Process
 from rebalsim.assignors.streams.tasks import TaskId, task_hash
 from rebalsim.domain.java_hash import JavaHashMap
@@ -18,13 +18,11 @@ def place_standbys(
     processes: Sequence[Process], tasks: Sequence[TaskId], replicas: int, tags: Sequence[str]
 ) -> None:
     """`replicas` standbys of each task, as far as there are processes without it."""
-    queue = LeastLoadedQueue(
-        lambda process, task: not process.has(task), lambda process: process.load, processes
-    )
-    left: JavaHashMap[TaskId, int] = JavaHashMap(task_hash)
-    for task in tasks:
-        left.put(task, replicas)
+    queue = LeastLoadedQueue(lambda process, task: not process.has(task), by_load, processes)
     if tags:
+        left: JavaHashMap[TaskId, int] = JavaHashMap(task_hash)
+        for task in tasks:
+            left.put(task, replicas)
         _apart(queue, processes, tasks, tags, left)
         queue.offer_all()
         for task in list(left):

@@ -182,6 +182,20 @@ class Progresses:
         self._turn(task)
         return was != speed
 
+    def catch_up(self, task: TaskId, at_us: int) -> None:
+        """Its records cost nothing: all that came is handled at once, and from here on as it comes."""
+        progress = self._tasks[task]
+        come, handled = progress.arrivals.come(at_us - self._begins_us), self.handled(task, at_us)
+        if self._marked is not None:
+            self._marked(task, at_us, max(0.0, come - handled))
+        if progress.runner:
+            self._note_handled(progress, come)
+            progress.speed, progress.planned_us = None, at_us
+            self._turn(task)
+            handled = come
+        if self._marked is not None:
+            self._marked(task, at_us, max(0.0, come - handled))
+
     def _note_handled(self, progress: Progress, handled: float) -> None:
         progress.sent += self._beyond(progress, handled)
         progress.written += (handled - progress.handled) * progress.writes

@@ -40,13 +40,12 @@ class Processing:
 
     def take(self, task: TaskId) -> None:
         """The task's records come from now on."""
-        self._progresses.mark(task, self._port.now)
         if self._progresses.of(task).record_us:
+            self._progresses.mark(task, self._port.now)
             self._tasks[task] = None
             self.plan()
         else:
-            self._progresses.go_on(task, self._port.now, None)
-            self._progresses.mark(task, self._port.now)
+            self._progresses.catch_up(task, self._port.now)
 
     def give_up(self, task: TaskId) -> None:
         """It runs here no more."""

@@ -43,14 +43,13 @@ class StreamThread(HandOver):
                 yield from self._pause(max(self._stuck_until, self._port.now + SECOND))
                 continue
             begins = self._port.now == self._poll_began
-            if self.member.has_work() and (
-                busy_us := self.processing.busy_until() - self._port.now
-            ):
-                yield from self._spend(busy_us)
-                continue
-            if self.member.has_work() and (begins or self.member.acts_at_once):
-                yield from self._busily(self.member.pass_of_poll())
-                continue
+            if self.member.has_work():
+                if busy_us := self.processing.busy_until() - self._port.now:
+                    yield from self._spend(busy_us)
+                    continue
+                if begins or self.member.acts_at_once:
+                    yield from self._busily(self.member.pass_of_poll())
+                    continue
             until = self._poll_until()
             never_waits = until <= self._poll_began and self._is_flooded()
             if self._port.now >= until and not (never_waits and self._is_quiet()):

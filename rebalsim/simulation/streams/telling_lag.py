@@ -26,10 +26,10 @@ class LagTeller:
         self, turned: LagTurned, inputs: Mapping[TaskId, tuple[Partition, ...]]
     ) -> list[LagMarked]:
         """Its lag is that of all its partitions: each has its share of what came."""
-        of = inputs.get(turned.task, ())
-        if turned == self._last.get(turned.task):
+        of, before = inputs.get(turned.task, ()), self._last.get(turned.task)
+        if turned == before:
             return []
-        before, self._last[turned.task] = self._last.get(turned.task), turned
+        self._last[turned.task] = turned
         corners = [*self._between(before, turned, of), (turned.at_us, turned.records)]
         return [mark for at_us, lag in corners for mark in self._shared(at_us, lag, of)]
 
@@ -37,9 +37,9 @@ class LagTeller:
         self, before: LagTurned | None, turned: LagTurned, of: tuple[Partition, ...]
     ) -> list[tuple[int, float]]:
         arrivals = [self._come(p.topic) for p in of]
-        steps = sorted({at for each in arrivals for at, _ in each.steps})
-        if before is None or len(steps) < 2:
+        if before is None or all(len(each.steps) == 1 for each in arrivals):
             return []
+        steps = sorted({at for each in arrivals for at, _ in each.steps})
         so_far = before.records - sum(each.come(before.at_us) for each in arrivals)
         if (
             abs(so_far + sum(each.come(turned.at_us) for each in arrivals) - turned.records)
