@@ -661,8 +661,8 @@ def play(
 ) -> Trace:
     """Play a resolved scenario and tell what happened.
 
-    `plain`: every poll, fetch, batch, beat and commit is played, however quiet (the trace is the
-    same). `wire`: the trace holds every request, answer and batch too, so all is played then.
+    `plain`: every poll, fetch, batch, beat, commit and refresh is played, however quiet (the trace is
+    the same). `wire`: the trace holds every request, answer and batch too, so all is played then.
     `drive`: what a recording dictates, in place of the scenario's starts and script.
     """
     if drive is None:
