@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rebalsim.analysis.holder_stage import STARTS, HolderStage
 from rebalsim.analysis.index import NOTHING, Index, starting
 from rebalsim.analysis.values import Pause, Rebalance
 from rebalsim.domain.callback import Callback
@@ -51,26 +52,11 @@ REMOVALS = frozenset(
         Removal.REBALANCE_TIMEOUT,
     )
 )  # why a member is removed for good
-STARTS = {
-    "revoked": "revoking",
-    "lost": "revoking",
-    "closed": "closing",
-    "killed": "gone",
-    "fatal": "gone",
-    "froze": "gone",
-    "cut": "gone",
-    "stuck": "stuck",
-    "poll-expired": "stuck",
-    "grown": "unknown",
-}
 
 
 @dataclass(slots=True)
 class ClassicWalk:
-    """One pause, walked through. `mode` is what became of the holder: revoking | closing | stuck
-    | gone | left | given | returning | resuming | assigned | serving | unknown (nobody ever held
-    it).
-    """
+    """One pause, walked through. `stage` is what has become of the holder."""
 
     index: Index
     header: TraceHeader
@@ -84,7 +70,7 @@ class ClassicWalk:
     # until when that cannot change, as long as its rounds do not
     is_so_until: Callable[[str, int], int]
     holder: str = ""
-    mode: str = ""
+    stage: HolderStage = HolderStage.UNKNOWN
     is_handover: bool = False  # given up after a round, for the next one to hand on
     # … and its giver has started anew since, in its old place: no round follows from that
     is_torn: bool = False
@@ -98,9 +84,9 @@ class ClassicWalk:
     def walk(self) -> list[Cut]:
         """The cuts, ascending; the first is at the pause's beginning."""
         p = self.pause
-        self.holder, self.mode = p.owner_before, STARTS[p.why]
+        self.holder, self.stage = p.owner_before, STARTS[p.why]
         self.round = self._round_at(p.started_us)
-        if self.mode == "revoking":
+        if self.stage == HolderStage.REVOKING:
             self.is_handover = self._is_after_round(p.start_event)
             r = self.round
             is_over = not self.is_handover and r is not None and 0 <= r.barrier_us < p.started_us
@@ -124,17 +110,17 @@ class ClassicWalk:
                 self._happened(number)
             # what changes nothing of the holder can end a phase only where the group's own time
             # does: as a round turns, or as it empties or fills
-            elif at not in turns and (self.mode != "left" or at < seen_us):
+            elif at not in turns and (self.stage != HolderStage.LEFT or at < seen_us):
                 continue
             before, stood = stood, self._stand()
-            if stood != before or at in turns or self.mode == "left":
+            if stood != before or at in turns or self.stage == HolderStage.LEFT:
                 self._mark(max(at, p.started_us), number)
                 seen_us = self.is_so_until(p.group, at)
         return self.cuts
 
     def _stand(self) -> tuple[object, ...]:
         """All that a phase hangs on but the instant and the round."""
-        return self.holder, self.mode, self.is_handover, self.is_torn, self.has_left
+        return self.holder, self.stage, self.is_handover, self.is_torn, self.has_left
 
     # ---------------------------------------------------------------------- what happens in between
 
@@ -200,12 +186,12 @@ class ClassicWalk:
         if (
             removed is not None
             and removed[0] <= at
-            and self.mode in ("gone", "stuck", "closing")
+            and self.stage in (HolderStage.GONE, HolderStage.STUCK, HolderStage.CLOSING)
             and removed[0] >= self.pause.started_us
         ):
-            self.mode = "left"
-        if self.mode == "unknown" and at >= r.prepared_us:
-            self.mode = "left"
+            self.stage = HolderStage.LEFT
+        if self.stage == HolderStage.UNKNOWN and at >= r.prepared_us:
+            self.stage = HolderStage.LEFT
 
     def _happened(self, number: int) -> None:
         e = self.index.events[number]
@@ -215,7 +201,7 @@ class ClassicWalk:
             and kind is ev.CallbackBegan
             and e.callback == Callback.ASSIGNED
         ):
-            self.holder, self.mode = e.consumer, "assigned"
+            self.holder, self.stage = e.consumer, HolderStage.ASSIGNED
             self.is_handover = self.is_torn = self.has_left = False
         elif e.consumer != self.holder:
             return
@@ -224,45 +210,60 @@ class ClassicWalk:
 
     def _exited(self, e: ev.ConsumerExited, number: int) -> None:
         # it let go of it for somebody else: that it ends now changes nothing
-        is_handed_on = self.mode == "given" and self.is_handover
-        if self.mode != "left" and not self.has_left and not is_handed_on:
-            self.mode = "gone"
+        is_handed_on = self.stage == HolderStage.GIVEN and self.is_handover
+        if self.stage != HolderStage.LEFT and not self.has_left and not is_handed_on:
+            self.stage = HolderStage.GONE
         self.has_left = False
 
     def _call_began(self, e: ev.CallbackBegan, number: int) -> None:
-        is_troubled = self.mode in ("resuming", "stuck")
-        is_on_path = number in self.pause.path and self.mode in ("assigned", "serving")
+        is_troubled = self.stage in (HolderStage.RESUMING, HolderStage.STUCK)
+        is_on_path = number in self.pause.path and self.stage in (
+            HolderStage.ASSIGNED,
+            HolderStage.SERVING,
+        )
         if e.callback != Callback.ASSIGNED and (is_troubled or is_on_path):
-            self.mode, self.is_handover = "revoking", self._is_after_round(number)
+            self.stage, self.is_handover = HolderStage.REVOKING, self._is_after_round(number)
 
     def _call_ended(self, e: ev.CallbackEnded, number: int) -> None:
-        if self.mode == "revoking" and e.callback != Callback.ASSIGNED:
-            self.mode = "given"
-        elif self.mode == "assigned" and e.callback == Callback.ASSIGNED:
-            self.mode = "serving"
+        if self.stage == HolderStage.REVOKING and e.callback != Callback.ASSIGNED:
+            self.stage = HolderStage.GIVEN
+        elif self.stage == HolderStage.ASSIGNED and e.callback == Callback.ASSIGNED:
+            self.stage = HolderStage.SERVING
 
     def _was_assigned(self, e: ev.AssignmentReceived, number: int) -> None:
-        waits = self.mode == "returning" or (self.mode == "given" and self.is_handover)
+        waits = self.stage == HolderStage.RETURNING or (
+            self.stage == HolderStage.GIVEN and self.is_handover
+        )
         if waits and self._tears(e):
-            self.mode, self.is_handover, self.is_torn = "given", True, True
+            self.stage, self.is_handover, self.is_torn = HolderStage.GIVEN, True, True
 
     def _leaves(self, e: ev.LeaveSent, number: int) -> None:
-        if self.mode in ("closing", "stuck", "revoking", "gone"):
-            self.mode, self.has_left = "left", True
+        if self.stage in (
+            HolderStage.CLOSING,
+            HolderStage.STUCK,
+            HolderStage.REVOKING,
+            HolderStage.GONE,
+        ):
+            self.stage, self.has_left = HolderStage.LEFT, True
 
     def _closes(self, e: ev.CloseBegan, number: int) -> None:
-        if self.mode in ("assigned", "serving", "resuming", "stuck"):
-            self.mode = "closing"
+        if self.stage in (
+            HolderStage.ASSIGNED,
+            HolderStage.SERVING,
+            HolderStage.RESUMING,
+            HolderStage.STUCK,
+        ):
+            self.stage = HolderStage.CLOSING
 
     def _was_removed(self, e: ev.MemberRemoved, number: int) -> None:
         """The coordinator's own word, whether or not anybody is left for a round. Nobody waits for
         the callback of one that is out.
         """
-        is_out = self.mode in ("gone", "stuck", "closing") or (
-            self.mode == "revoking" and self._is_its_own(number)
+        is_out = self.stage in (HolderStage.GONE, HolderStage.STUCK, HolderStage.CLOSING) or (
+            self.stage == HolderStage.REVOKING and self._is_its_own(number)
         )
         if e.why in REMOVALS and is_out:
-            self.mode, self.has_left = "left", True
+            self.stage, self.has_left = HolderStage.LEFT, True
 
     def _tears(self, e: ev.AssignmentReceived) -> bool:
         """It took its old place again, and in that round the partition had been kept back for
@@ -280,29 +281,35 @@ class ClassicWalk:
 
     def _polls_no_more(self, e: ev.PollExpired, number: int) -> None:
         facts = self.header.consumers.get(self.holder)
-        if self.mode == "stuck" and facts is not None and facts.instance_id is not None:
-            self.mode = "gone"  # it stops its heartbeats and does not leave
+        if self.stage == HolderStage.STUCK and facts is not None and facts.instance_id is not None:
+            self.stage = HolderStage.GONE  # it stops its heartbeats and does not leave
 
     def _vanished(self, e: ev.ConsumerFroze | ev.LinkCut, number: int) -> None:
         is_gone = not isinstance(e, ev.LinkCut) or e.from_all_brokers
-        if is_gone and self.mode in ("assigned", "serving", "resuming"):
-            self.mode = "gone"
+        if is_gone and self.stage in (
+            HolderStage.ASSIGNED,
+            HolderStage.SERVING,
+            HolderStage.RESUMING,
+        ):
+            self.stage = HolderStage.GONE
 
     def _got_stuck(self, e: ev.TraceEvent, number: int) -> None:
-        if self.mode in ("serving", "resuming"):
-            self.mode = "stuck"
+        if self.stage in (HolderStage.SERVING, HolderStage.RESUMING):
+            self.stage = HolderStage.STUCK
 
     def _came_back(self, e: ev.TraceEvent, number: int) -> None:
-        if self.mode in ("stuck", "gone") or (self.mode == "left" and self._goes_on()):
-            self.mode = "resuming"
+        if self.stage in (HolderStage.STUCK, HolderStage.GONE) or (
+            self.stage == HolderStage.LEFT and self._goes_on()
+        ):
+            self.stage = HolderStage.RESUMING
 
     def _asked_to_join(self, e: ev.RequestSent, number: int) -> None:
-        if self.mode == "gone" and e.api == KafkaApi.JOIN:
-            self.mode = "returning"
+        if self.stage == HolderStage.GONE and e.api == KafkaApi.JOIN:
+            self.stage = HolderStage.RETURNING
 
     def _was_added(self, e: ev.MemberAdded, number: int) -> None:
-        if self.mode == "gone" and e.how in (Arrival.REPLACEMENT, Arrival.STATIC):
-            self.mode = "returning"
+        if self.stage == HolderStage.GONE and e.how in (Arrival.REPLACEMENT, Arrival.STATIC):
+            self.stage = HolderStage.RETURNING
 
     def _is_its_own(self, removal: int) -> bool:
         """Whether it was removed as the member that it is, and not as one that it was before a
@@ -347,16 +354,16 @@ class ClassicWalk:
         self.cuts.append(Cut(at, kind, consumer, r, evidence))
 
     def _phase(self, at: int) -> tuple[PhaseKind, str, Rebalance | None]:
-        mode, holder, r = self.mode, self.holder, self.round
-        if mode == "assigned":
+        stage, holder, r = self.stage, self.holder, self.round
+        if stage == HolderStage.ASSIGNED:
             return PhaseKind.RESTORE, holder, None
-        if mode == "serving":
+        if stage == HolderStage.SERVING:
             return PhaseKind.FETCH, holder, None
-        if mode == "stuck":
+        if stage == HolderStage.STUCK:
             return PhaseKind.STUCK, holder, None
-        if mode in ("revoking", "closing"):
+        if stage in (HolderStage.REVOKING, HolderStage.CLOSING):
             return PhaseKind.REVOKE, holder, None
-        if mode == "resuming":
+        if stage == HolderStage.RESUMING:
             is_called = (
                 r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us)
             )
@@ -365,27 +372,27 @@ class ClassicWalk:
                 holder,
                 None,
             )
-        if mode in ("gone", "unknown"):
+        if stage in (HolderStage.GONE, HolderStage.UNKNOWN):
             return (PhaseKind.AWAY if self._returns() else PhaseKind.DETECTION), holder, None
-        return self._of_group(at, mode, r)
+        return self._of_group(at, stage, r)
 
     def _of_group(
-        self, at: int, mode: str, r: Rebalance | None
+        self, at: int, stage: HolderStage, r: Rebalance | None
     ) -> tuple[PhaseKind, str, Rebalance | None]:
         """Nobody holds it: where the group stands decides."""
         if r is not None and r.prepared_us <= at and (r.barrier_us < 0 or at < r.barrier_us):
-            return self._before_barrier(at, mode, r), r.last, r
+            return self._before_barrier(at, stage, r), r.last, r
         following = self._following(r.prepared_us if r is not None else at)
-        if mode == "left" and self.is_empty(self.pause.group, r, following, at):
+        if stage == HolderStage.LEFT and self.is_empty(self.pause.group, r, following, at):
             return PhaseKind.AWAY, self._who_came_back(following), following
-        if r is not None and self._is_assigning(at, mode, r):
+        if r is not None and self._is_assigning(at, stage, r):
             return PhaseKind.ASSIGNMENT, self._assignee(r, at), r
         coming = following.last if following is not None else ""
         if self.is_torn and self.is_handover:
             return PhaseKind.FOLLOW_UP, self.holder, None
         if self.is_handover:
             return PhaseKind.FOLLOW_UP, coming, following
-        if mode == "left":
+        if stage == HolderStage.LEFT:
             return PhaseKind.NOTICE, coming, following
         return PhaseKind.BARRIER, coming or self.holder, following
 
@@ -395,17 +402,17 @@ class ClassicWalk:
         is_its_own = self.pause.owner_after == self.holder
         return first or (self.holder if is_its_own else "")
 
-    def _is_assigning(self, at: int, mode: str, r: Rebalance) -> bool:
+    def _is_assigning(self, at: int, stage: HolderStage, r: Rebalance) -> bool:
         """Everybody has joined this round, and it is the one that the pause waits for."""
         is_over = 0 <= r.barrier_us <= at
-        return is_over and (r.barrier_us > self.pause.started_us or mode == "returning")
+        return is_over and (r.barrier_us > self.pause.started_us or stage == HolderStage.RETURNING)
 
-    def _before_barrier(self, at: int, mode: str, r: Rebalance) -> PhaseKind:
+    def _before_barrier(self, at: int, stage: HolderStage, r: Rebalance) -> PhaseKind:
         """Whether the last to join has heard of the round by then."""
         is_unheard = at < notice_of(r)[0]
         if self.is_handover:
             return PhaseKind.FOLLOW_UP if is_unheard else PhaseKind.BARRIER
-        return PhaseKind.NOTICE if mode == "left" and is_unheard else PhaseKind.BARRIER
+        return PhaseKind.NOTICE if stage == HolderStage.LEFT and is_unheard else PhaseKind.BARRIER
 
     def _assignee(self, r: Rebalance, at: int) -> str:
         """Who has to take the partition up after this round: who was told, or who has not even

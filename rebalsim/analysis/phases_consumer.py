@@ -8,8 +8,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from rebalsim.analysis.group_kinds import GroupTold
+from rebalsim.analysis.holder_stage import STARTS, HolderStage
 from rebalsim.analysis.index import NOTHING, Index, starting
-from rebalsim.analysis.phases_classic import REMOVALS, STARTS, Cut
+from rebalsim.analysis.phases_classic import REMOVALS, Cut
 from rebalsim.analysis.values import Pause, Rebalance
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
@@ -67,8 +68,10 @@ class ConsumerWalk:
                 self._cut(events[ended].at_us, PhaseKind.FETCH, e.consumer, ended)
             if after >= 0:
                 taken = events[after]
-                mode = STARTS.get(getattr(taken, "callback", ""), "gone")  # an exit has none
-                at = self._held(e.consumer, taken.at_us, after, mode)
+                stage = STARTS.get(
+                    getattr(taken, "callback", ""), HolderStage.GONE
+                )  # an exit has none
+                at = self._held(e.consumer, taken.at_us, after, stage)
         self._explain_long_pickups()
         self._leave_out_the_deserted()
         return self.cuts
@@ -215,10 +218,10 @@ class ConsumerWalk:
 
     # ------------------------------------------------------------------------ until nobody holds it
 
-    def _held(self, holder: str, at: int, number: int, mode: str) -> int:
+    def _held(self, holder: str, at: int, number: int, stage: HolderStage) -> int:
         """From the beginning until the partition is free; returns that instant."""
         events = self.index.events
-        if mode == "stuck":
+        if stage == HolderStage.STUCK:
             self._cut(at, PhaseKind.STUCK, holder, number)
             came = (
                 number
@@ -242,25 +245,25 @@ class ConsumerWalk:
                 return (
                     e.at_us
                     if lost < 0 or events[lost].callback == Callback.ASSIGNED
-                    else self._held(holder, events[lost].at_us, lost, "revoking")
+                    else self._held(holder, events[lost].at_us, lost, HolderStage.REVOKING)
                 )
             if type(e) is ev.CallbackBegan:
-                return self._held(holder, e.at_us, came, "revoking")
+                return self._held(holder, e.at_us, came, HolderStage.REVOKING)
             facts = self.header.consumers.get(holder)
             if type(e) is ev.PollExpired and not (
                 facts is not None and facts.instance_id is not None
             ):
                 return self._free(holder, e.at_us, came)
             return self._removed(holder, e.at_us, came)
-        if mode in ("revoking", "closing"):
-            return self._given(holder, at, number, mode)
+        if stage in (HolderStage.REVOKING, HolderStage.CLOSING):
+            return self._given(holder, at, number, stage)
         return self._removed(holder, at, number)
 
-    def _given(self, holder: str, at: int, number: int, mode: str) -> int:
+    def _given(self, holder: str, at: int, number: int, stage: HolderStage) -> int:
         """It gives the partition up properly; free once the coordinator has its word."""
         events = self.index.events
         self._cut(at, PhaseKind.REVOKE, holder, number)
-        if mode == "closing":
+        if stage == HolderStage.CLOSING:
             gone = self._next(holder, number, (ev.LeaveSent, ev.ConsumerExited))
             left = self._leave_beat(holder, number)
             if left >= 0 and (gone < 0 or left < gone):
@@ -417,7 +420,7 @@ class ConsumerWalk:
             self._cut(self.index.events[back].at_us, PhaseKind.FETCH, holder, back)
             lost = self._next(holder, back, (ev.CallbackBegan,))
             if lost >= 0 and self.index.events[lost].callback != Callback.ASSIGNED:
-                return self._held(holder, self.index.events[lost].at_us, lost, "revoking")
+                return self._held(holder, self.index.events[lost].at_us, lost, HolderStage.REVOKING)
             return int(self.index.events[back].at_us)
         self._cut(
             at,
