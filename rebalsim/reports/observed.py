@@ -63,7 +63,7 @@ def render(observed: Observation, only: str = "") -> str:
 def _read(observed: Observation) -> list[str]:
     census = observed.census
     forms = [*census.wrappings, *census.dialects]
-    told = f"Read {census.lines:,} lines, {census.taken:,} of them about groups"
+    told = f"Read {plural(census.lines, 'line')}, {census.taken:,} of them about groups"
     found = [f"{told} ({', '.join(forms)})." if forms else f"{told}."]
     if census.doubled:
         found.append(f"  {plural(census.doubled, 'line')} about groups came twice: counted once")

@@ -16,6 +16,7 @@ from statistics import median, median_low
 from zoneinfo import ZoneInfo
 
 from rebalsim.domain.errors import InputError
+from rebalsim.words.lists import listed
 from rebalsim.worlds.logs.bounds import Bound, bounds, coordination
 from rebalsim.worlds.logs.facts import Fact, FactKind
 from rebalsim.worlds.logs.streams import Stream
@@ -51,7 +52,7 @@ def say_zones(streams: Sequence[Stream], brokers: Sequence[Stream], zone: str = 
     """Put logs without a zone into `zone`, and those without dates on the day on which their file was
     written last; what remains assumed, in sentences.
     """
-    told = []
+    assumed: dict[bool, dict[str, None]] = {}  # by whether a day is told: the files
     for stream in streams:
         if (stream.has_zone and stream.has_date) or not stream.told:
             continue
@@ -62,12 +63,17 @@ def say_zones(streams: Sequence[Stream], brokers: Sequence[Stream], zone: str = 
         for _, fact in stream.told:
             fact.at_us += days - ahead
         if not brokers and not zone:
-            day = "" if stream.has_date else ", and no day: that of the file's last change is taken"
-            told.append(
-                f"{stream.file}: its times have no zone{day}; taken as UTC, since no coordinator's log "
-                "tells — --zone Europe/Berlin (or +01:00) says otherwise"
-            )
-    return told
+            assumed.setdefault(stream.has_date, {})[stream.file] = None
+    return [_assumed(list(files), has_date) for has_date, files in assumed.items()]
+
+
+def _assumed(files: Sequence[str], has_date: bool) -> str:
+    day = "" if has_date else ", and no day: that of the file's last change is taken"
+    their = "its" if len(files) == 1 else "their"
+    return (
+        f"{listed(files)}: {their} times have no zone{day}; taken as UTC, since no coordinator's log "
+        "tells — --zone Europe/Berlin (or +01:00) says otherwise"
+    )
 
 
 def zone_ahead_us(zone: str, at_us: int) -> int:

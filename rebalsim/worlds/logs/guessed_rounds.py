@@ -7,6 +7,7 @@ Group epochs are known by the members' states; they are told off against those w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rebalsim.worlds.logs.facts import ANSWERED, GIVEN_UP, GOES, OF_EPOCHS, Fact, FactKind
 from rebalsim.worlds.logs.rounds import Round, finished
@@ -14,7 +15,22 @@ from rebalsim.worlds.logs.triggers import Trigger, TriggerKind, kind_of_rejoin
 from rebalsim.worlds.logs.voices import Voice
 
 Joins = dict[int, list[tuple[Voice, int]]]  # generation → who joined it, at which of its facts
+Goings = dict[int, list[Fact]]  # of each voice, by its identity: where it says that it goes
 Sign = tuple[int, TriggerKind, str]  # when, what may have begun a rebalance, which member
+
+
+@dataclass(slots=True)
+class _Known:
+    """Who joined which generation, which came before each, and where everybody says that he goes."""
+
+    joins: Joins
+    before: dict[int, int]
+    goings: Goings
+
+    def former(self, generation: int) -> list[tuple[Voice, int]] | None:
+        """Who joined the generation before; None where that is not known."""
+        before = self.before.get(generation)
+        return self.joins[before] if before is not None else None
 
 
 def guess_rounds(group: str, voices: Sequence[Voice]) -> list[Round]:
@@ -22,13 +38,15 @@ def guess_rounds(group: str, voices: Sequence[Voice]) -> list[Round]:
     if any(f.what in OF_EPOCHS for v in voices for f in v.facts):
         return finished(_epochs(group, voices))
     joins = _joins(voices) or _numbered(voices)
+    ordered = sorted(joins)
+    known = _Known(joins, dict(zip(ordered[1:], ordered)), {id(v): _goings(v) for v in voices})
     rounds: list[Round] = []
-    for generation in sorted(joins):
+    for generation in ordered:
         former = rounds[-1] if rounds else None
         if former is not None and generation > former.generation + 1:
-            rounds += _emptied(group, generation, former, joins, voices)
+            rounds += _emptied(generation, former, known, voices)
             former = rounds[-1]
-        rounds.append(_round(group, generation, joins, voices, former))
+        rounds.append(_round(group, generation, known, voices, former))
     return finished(rounds)
 
 
@@ -74,29 +92,31 @@ def _since(former: Round | None) -> int:
     return 0 if former is None else former.end_us if former.end_us >= 0 else former.joined_us
 
 
-def _emptied(
-    group: str, generation: int, former: Round, joins: Joins, voices: Sequence[Voice]
-) -> list[Round]:
+def _emptied(generation: int, former: Round, known: _Known, voices: Sequence[Voice]) -> list[Round]:
     """A generation that nobody joined: everybody had left."""
-    joined = min(v.facts[place].at_us for v, place in joins[generation])
-    leaves = sorted(_leaves(voices, _since(former), joined))
+    joined = min(v.facts[place].at_us for v, place in known.joins[generation])
+    leaves = sorted(_leaves(voices, known.goings, _since(former), joined))
     if not leaves:
         return []
     begin, kind, member = leaves[0]
-    this = Round(group, generation - 1, begin, Trigger(kind, member, is_sure=False))
+    this = Round(former.group, generation - 1, begin, Trigger(kind, member, is_sure=False))
     this.end_us, this.is_empty, this.is_guessed = leaves[-1][0] + 1, True, True
     return [this]
 
 
 def _round(
-    group: str, generation: int, joins: Joins, voices: Sequence[Voice], former: Round | None
+    group: str,
+    generation: int,
+    known: _Known,
+    voices: Sequence[Voice],
+    former: Round | None,
 ) -> Round:
-    there, since = joins[generation], _since(former)
+    there, since = known.joins[generation], _since(former)
     joined = min(v.facts[place].at_us for v, place in there)
     signs = [sign for v, place in there if (sign := _sign(v, place, since)) is not None]
-    signs += _leaves(_leavers(joins, generation, voices), since, joined)
+    signs += _leaves(_leavers(known, generation, voices), known.goings, since, joined)
     if not signs:
-        signs = _unheard(joins, generation, since) or _silent(joins, generation, joined)
+        signs = _unheard(known, generation, since) or _silent(known, generation, joined)
     begin, kind, member = min(signs, default=(joined, TriggerKind.UNKNOWN, ""))
     heard = [_first_heard(v, place, since) for v, place in there]
     begin = min([begin, *(h for h in heard if h >= 0)])
@@ -111,7 +131,6 @@ def _sign(voice: Voice, place: int, since: int) -> Sign | None:
     member = voice.facts[place].member or voice.id_at(voice.facts[place].at_us)
     if (came_us := _newly_there(voice, place)) >= 0:
         return came_us, TriggerKind.JOIN, member
-    has_numbers = any(f.what == FactKind.JOINED and f.generation > 0 for f in voice.facts)
     for f in reversed(voice.facts[:place]):
         if f.what in (FactKind.JOINED, FactKind.SYNCED, FactKind.HEARD) or (
             f.at_us < since and f.what != FactKind.REJOINING
@@ -121,12 +140,16 @@ def _sign(voice: Voice, place: int, since: int) -> Sign | None:
             return f.at_us, TriggerKind.JOIN, member
         if f.what == FactKind.REJOINING and (kind := kind_of_rejoin(f.why)) != TriggerKind.REJOIN:
             return f.at_us, kind, member
-        if f.what == FactKind.ASSIGNED and not has_numbers:
+        if f.what == FactKind.ASSIGNED and not _tells_generations(voice):
             return None
-    asked = [f.at_us for f in voice.facts[:place] if f.what == FactKind.ASKING]
-    return (
-        (asked[0], TriggerKind.JOIN, member) if asked else None
-    )  # its log begins with its first join
+    for f in voice.facts[:place]:  # its log begins with its first join
+        if f.what == FactKind.ASKING:
+            return f.at_us, TriggerKind.JOIN, member
+    return None
+
+
+def _tells_generations(voice: Voice) -> bool:
+    return any(f.what == FactKind.JOINED and f.generation > 0 for f in voice.facts)
 
 
 def _newly_there(voice: Voice, place: int) -> int:
@@ -158,40 +181,49 @@ def _first_heard(voice: Voice, place: int, since: int) -> int:
     return -1
 
 
-def _leaves(voices: Sequence[Voice], since: int, until: int) -> list[Sign]:
+def _goings(voice: Voice) -> list[Fact]:
+    is_telling = any(f.what in (FactKind.LEAVING, FactKind.STATE) for f in voice.facts)
+    closing = not is_telling and not voice.instance
+    return [
+        f
+        for f in voice.facts
+        if f.what == FactKind.LEAVING
+        or f.why.endswith(">LEAVING")
+        or (closing and f.what == FactKind.CLOSED)
+    ]
+
+
+def _leaves(voices: Sequence[Voice], goings: Goings, since: int, until: int) -> list[Sign]:
     found = []
     for voice in voices:
-        is_telling = any(f.what in (FactKind.LEAVING, FactKind.STATE) for f in voice.facts)
-        for f in voice.facts:
-            goes = f.what == FactKind.LEAVING or f.why.endswith(">LEAVING")
-            goes = goes or (f.what == FactKind.CLOSED and not is_telling and not voice.instance)
-            if goes and since <= f.at_us <= until:
+        for f in goings[id(voice)]:
+            if since <= f.at_us <= until:
                 kind = TriggerKind.POLL_TIMEOUT if _expired(voice, f) else TriggerKind.LEAVE
                 found.append((f.at_us, kind, f.member or voice.id_at(f.at_us)))
     return found
 
 
-def _leavers(joins: Joins, generation: int, voices: Sequence[Voice]) -> Sequence[Voice]:
+def _leavers(known: _Known, generation: int, voices: Sequence[Voice]) -> Sequence[Voice]:
     """Who can have left: those of the generation before, or all where it is not known."""
-    former = max((g for g in joins if g < generation), default=None)
-    there = {id(v) for v, _ in joins[former]} if former is not None else set()
-    there |= {id(v) for v, _ in joins[generation]}
+    former = known.former(generation)
+    there = {id(v) for v, _ in former or ()}
+    there |= {id(v) for v, _ in known.joins[generation]}
     return [v for v in voices if id(v) in there] if former is not None else voices
 
 
-def _unheard(joins: Joins, generation: int, since: int) -> list[Sign]:
+def _unheard(known: _Known, generation: int, since: int) -> list[Sign]:
     """Who was there before and is no more, and whose log says only afterwards that it has closed: the
     LeaveGroup is not printed by every client, and the others may print faster.
     """
-    former = max((g for g in joins if g < generation), default=None)
+    former = known.former(generation)
     if former is None:
         return []
-    there = {id(v) for v, _ in joins[generation]}
-    gone = [v for v, _ in joins[former] if id(v) not in there]
-    joined = min(v.facts[place].at_us for v, place in joins[generation])
+    there = {id(v) for v, _ in known.joins[generation]}
+    gone = [v for v, _ in former if id(v) not in there]
+    joined = min(v.facts[place].at_us for v, place in known.joins[generation])
     return [
         (min(at, joined), kind, member)
-        for at, kind, member in _leaves(gone, since, joined + TOGETHER_US)
+        for at, kind, member in _leaves(gone, known.goings, since, joined + TOGETHER_US)
     ]
 
 
@@ -204,15 +236,15 @@ def _expired(voice: Voice, leaving: Fact) -> bool:
     )
 
 
-def _silent(joins: Joins, generation: int, joined: int) -> list[Sign]:
+def _silent(known: _Known, generation: int, joined: int) -> list[Sign]:
     """Who was there the last time, is not now, and said nothing: its session ran out."""
-    there = {id(v) for v, _ in joins[generation]}
-    former = max((g for g in joins if g < generation), default=None)
+    there = {id(v) for v, _ in known.joins[generation]}
+    former = known.former(generation)
     if former is None:
         return []
     return [
         (joined, TriggerKind.SESSION_TIMEOUT, v.id_at(v.facts[place].at_us))
-        for v, place in joins[former]
+        for v, place in former
         if id(v) not in there
     ]
 
@@ -225,7 +257,8 @@ def _epochs(group: str, voices: Sequence[Voice]) -> list[Round]:
     seen = sorted({f.generation for v in voices for f in v.facts if _is_epoch(f)})
     if not seen:
         return []
-    signs = sorted([*_arrivals(voices), *_leaves(voices, 0, 1 << 62)])
+    goings = {id(v): _goings(v) for v in voices}
+    signs = sorted([*_arrivals(voices), *_leaves(voices, goings, 0, 1 << 62)])
     rounds: list[Round] = []
     for generation in range(seen[0], seen[-1] + 1):
         first = _first_seen(generation, voices)

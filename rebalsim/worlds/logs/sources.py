@@ -6,6 +6,7 @@ to where it ends, and a line of megabytes is cut.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections import Counter
@@ -16,7 +17,7 @@ from typing import IO, Any
 
 from rebalsim.domain.errors import InputError
 from rebalsim.outside.files import first_bytes, opened, stream_in, stream_of
-from rebalsim.outside.rule import strange
+from rebalsim.outside.rule import said, strange
 from rebalsim.words.lists import plural
 
 PIECE = 1 << 16  # bytes after which a file is cut, at the end of a line
@@ -35,6 +36,7 @@ _ROTATED = tuple(
 _NEWEST = 10**17  # more than any day and number make
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x1b"))  # of which a text has next to none
 _ZSTD, _GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell writes what is sent to a file
 
 
 @dataclass(slots=True)
@@ -87,7 +89,8 @@ class Source:
                 raise
             self.is_unreadable = not has_come
             end = "read as far as it goes" if has_come else "nothing of it could be read"
-            self.notes.append(f"{self.name}: is cut or damaged ({e}); {end}")
+            why = said(e.__context__ or e) if isinstance(e, InputError) else e
+            self.notes.append(f"{self.name}: is cut or damaged ({why}); {end}")
         finally:
             if self.cut:
                 lines = plural(self.cut, "line")
@@ -101,7 +104,7 @@ class Source:
     def may_grow(self) -> bool:
         """It is plain text, which somebody may add to."""
         head = first_bytes(self.path, 4_096) if self.path is not None else b""
-        return not head.startswith((_ZSTD, _GZIP)) and not _is_binary(head)
+        return not head.startswith((_ZSTD, _GZIP, *_WIDE)) and not _is_binary(head)
 
     def _stretch(self, begin: int, until: int) -> io.BufferedReader:
         assert self.path is not None
@@ -126,6 +129,8 @@ class Source:
         self.raw = raw
         if head.startswith(_ZSTD):
             return _zstd(raw, self.name)
+        if head.startswith(_WIDE):
+            return io.BufferedReader(_Narrowed(raw), PIECE)
         if _is_binary(head):
             self.notes.append(f"{self.name}: is binary and no log; left out")
             raw.close()
@@ -147,6 +152,24 @@ def _zstd(raw: IO[bytes], name: str) -> io.BufferedReader:
         ) from None
     reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
     return io.BufferedReader(reader)
+
+
+class _Narrowed(io.RawIOBase):
+    """The UTF-8 of a text in UTF-16."""
+
+    def __init__(self, wide: IO[bytes]) -> None:
+        self._wide, self._rest = wide, b""
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest and (raw := self._wide.read(PIECE)):
+            self._rest = self._decoder.decode(raw).encode("utf-8", "replace")
+        piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 class _Stretch(io.RawIOBase):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 from reading_logs import observed
 from test_stories_in_logs import U, client, joined
 
@@ -78,3 +80,23 @@ def test_a_static_member_that_comes_back_sets_no_clock() -> None:
     assert [
         f.generation for v in found.groups["g"].voices for f in v.facts if f.generation > 0
     ] == [1, 1]
+
+
+def _cost(rebalances: int) -> float:
+    """The processor time that a client's log with so many costs."""
+    head = "[2026-01-05 {:02d}:{:02d}:{:02d},000] INFO [Consumer clientId=c, groupId=g] "
+    told = "Generation{{generationId={}, memberId='c-1', protocol='range'}}"
+    lines = []
+    for n in range(1, rebalances + 1):
+        when = head.format(n // 360 % 24, n // 6 % 60, n % 6 * 10)
+        lines.append(f"{when}(Re-)joining group (x.Y)")
+        lines.append(f"{when}Successfully joined group with generation {told.format(n)} (x.Y)")
+    begun = process_time()
+    (story,) = observed(app=lines).groups.values()
+    assert len(story.rounds) == rebalances
+    return process_time() - begun
+
+
+def test_many_rebalances_cost_what_few_cost_each() -> None:
+    _cost(100)
+    assert _cost(3_200) < 24 * _cost(400)  # eight times as many
