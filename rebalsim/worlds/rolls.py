@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from rebalsim.worlds.groups import Play, Pods, name_of
 from rebalsim.worlds.kubernetes.canary import Stage
-from rebalsim.worlds.kubernetes.rollout import next_probe
+from rebalsim.worlds.kubernetes.rollout import fences, next_probe
 from rebalsim.worlds.streams_block import is_streams
+from rebalsim.worlds.understood import Update
 
 AFTER = 60  # seconds in which nothing happens to a group that has settled
 
@@ -162,7 +163,7 @@ def roll_of(play: Play, pods: Pods, begin: int, many: bool) -> Roll | None:
         return None  # every ordinal is below the partition
     start, _ = play.start_seconds()
     ready = ready_seconds(pods, start)
-    stages = update.stages if update is not None else ()
+    stages = _stages(pods)
     settle = update.min_ready_seconds if update is not None else 0
     grace = _grace(pods)
     form, surge, unavailable, down = _form(pods)
@@ -235,9 +236,27 @@ def _form(pods: Pods) -> tuple[str, int | None, int, int]:
         return "in-place", None, 1, 0
     if update.type == "Recreate":
         return "in-place", None, pods.count, 1
-    if update.surge is not None and update.unavailable is not None:
-        return "deployment", update.surge[1], update.unavailable[1], 0
-    return "deployment", 1, 0, 0
+    return "deployment", *_fences(pods, update), 0
+
+
+def _fences(pods: Pods, update: Update) -> tuple[int, int]:
+    """How many more and how many fewer there may be, of as many pods as are played: a scaler may own
+    their number, and shares are of these.
+    """
+    surge, away = update.surge, update.unavailable
+    if surge is None or away is None:
+        return 1, 0
+    if update.most_pods == pods.count + surge[1]:
+        return surge[1], away[1]
+    limits = fences(pods.count, surge[0] or "25%", away[0] or "25%")
+    return min(limits.surge, pods.count), min(limits.unavailable, pods.count)
+
+
+def _stages(pods: Pods) -> tuple[Stage, ...]:
+    update = pods.consumer.update if pods.consumer is not None else None
+    if update is None or update.staged is None:
+        return ()
+    return update.staged(pods.count, _fences(pods, update)[0])
 
 
 def _of_nodes(pods: Pods) -> int:
@@ -269,17 +288,18 @@ def _why(pods: Pods) -> str:
         kept = f"; ordinals below {update.partition} stay (partition)" if update.partition else ""
         return f"StatefulSet: {update.order}, each waited for{kept}"
     surge, unavailable = update.surge, update.unavailable
-    if update.stages:
+    if stages := _stages(pods):
         of = str(pods.consumer.workload or "") if pods.consumer is not None else ""
         whose = "Nomad" if of.startswith("Nomad/") else "Argo Rollouts"
-        return f"{whose}: {'; '.join(map(_stage, update.stages))}"
+        return f"{whose}: {'; '.join(map(_stage, stages))}"
     if str(pods.consumer.workload if pods.consumer else "").startswith("DaemonSet/"):
         said = f" (maxUnavailable {unavailable[0]})" if unavailable and unavailable[0] else ""
         return f"DaemonSet: {_of_nodes(pods)} of {pods.count} assumed nodes at a time{said}"
     if surge and unavailable:
         stay = f"; {update.partition} stay as they are (partition)" if update.partition else ""
+        up, down = _fences(pods, update)
         return (
-            f"maxSurge {surge[0]} = {surge[1]}, maxUnavailable {unavailable[0]} = {unavailable[1]} "
+            f"maxSurge {surge[0]} = {up}, maxUnavailable {unavailable[0]} = {down} "
             f"({surge[2] if surge[2] != 'stated' else surge[3]}){stay}"
         )
     return "a rolling update"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rebalsim.worlds.clients.reading import Reading
@@ -30,7 +31,8 @@ class Update:
     min_ready_seconds: int = 0
     progress_deadline: int = 600
     paused: bool = False
-    stages: tuple[Stage, ...] = ()  # of a Rollout of Argo's, which does not go in one go
+    # Of a rollout that does not go in one go: its stages for so many pods, and so many more at most.
+    staged: Callable[[int, int], tuple[Stage, ...]] | None = None
 
 
 @dataclass(slots=True)

@@ -198,6 +198,36 @@ def test_after_a_rollout_of_argos_all_pods_are_new_and_as_many_as_before(strateg
         assert not owners & {f"orders-{n}" for n in range(replicas)}
 
 
+SCALER = """---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: s}
+spec:
+  scaleTargetRef: {kind: KIND, name: orders}
+  minReplicaCount: 8
+  triggers: [{type: kafka, metadata: {consumerGroup: orders-group, topic: t, lagThreshold: "50"}}]
+"""
+
+
+def test_shares_are_of_the_pods_that_a_scaler_keeps() -> None:
+    """A left-out number is the scaler's minimum, also for the rollout."""
+    made = read(a_yaml=deployment() + SCALER.replace("KIND", "Deployment"))
+    assert "surge: 2, max_unavailable: 2" in to_scenario(made)
+    strategy = "strategy: {canary: {steps: [{setWeight: 50}]}}"
+    text = deployment(kind="Rollout", spec=strategy) + SCALER.replace("KIND", "Rollout")
+    first, second = [line for line in _script(read(a_yaml=text)) if "rolling_bounce" in line]
+    assert "orders-3]" in first and "orders-4" in second and "orders-7]" in second
+
+
+def test_more_pods_than_are_played_are_rolled_as_those_that_are() -> None:
+    for spec in (
+        "replicas: 3000",
+        "replicas: 3000\nstrategy: {canary: {steps: [{setWeight: 20}]}}",
+    ):
+        made = read(a_yaml=deployment(kind="Rollout", spec=spec))
+        assert story_of(to_scenario(made).encode(), "a.yaml").check()
+
+
 def test_a_restart_of_an_argo_rollout_knows_no_steps() -> None:
     plays = plays_of(_argo(f"{{canary: {{maxUnavailable: 2, steps: {STEPS}}}}}", 10))
     [roll] = rolls_of(plays, is_restart=True)

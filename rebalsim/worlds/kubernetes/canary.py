@@ -129,7 +129,10 @@ def _pause(pause: Tree) -> tuple[int, str]:
         )
     seconds = whole(told)
     if seconds is None:
-        seconds = (milliseconds(str(told)) or 0) // 1000
+        ms = milliseconds(str(told))
+        if ms is None:
+            return 0, f"pause {told}, which is no duration"
+        seconds = ms // 1000
     rest = f", of which {LONGEST} s are played: the rest is quiet" if seconds > LONGEST else ""
     return min(seconds, LONGEST), f"pause {told}{'s' if whole(told) is not None else ''}{rest}"
 
@@ -166,7 +169,7 @@ def _blue_green(told: Tree, replicas: int) -> tuple[Stage, ...]:
     return (*([first] if first else []), beside, Stage(replicas, 0, 0, "the old pods go together"))
 
 
-def nomads(canaries: int, replicas: int, is_auto: bool) -> tuple[Stage, ...]:
+def nomads(canaries: int, is_auto: bool, replicas: int, surge: int) -> tuple[Stage, ...]:
     """Nomad's: so many new ones beside all old ones, then the others are replaced."""
     if not 0 < canaries <= replicas:
         return ()

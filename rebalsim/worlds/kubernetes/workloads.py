@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from rebalsim.words.lists import joined
 from rebalsim.worlds.kubernetes import canary
@@ -208,10 +210,10 @@ def _rolling(made: Workload, how: Tree) -> Update:
     surge, unavailable = at(told, "maxSurge"), at(told, "maxUnavailable")
     update = Update("RollingUpdate")
     replicas = made.replicas.value
+    update.staged = _staged(made, how)
     if not isinstance(replicas, int):
         return update
     if made.kind == "Rollout" and at(how, "blueGreen") is not None:
-        update.stages = canary.stages_of(how, replicas, replicas)
         return _blue_green(update, replicas, place_in(how))
     given = [str(g) if isinstance(g, Text) and is_share(g) else "25%" for g in (surge, unavailable)]
     limits = fences(replicas, given[0], given[1])
@@ -220,12 +222,17 @@ def _rolling(made: Workload, how: Tree) -> Update:
     update.unavailable = _fence(unavailable, limits.unavailable, unsaid)
     update.most_pods = replicas + limits.surge
     update.fewest_available = replicas - limits.unavailable
-    if made.kind == "Rollout":
-        update.stages = canary.stages_of(how, replicas, limits.surge)
-    elif made.kind == "Nomad":
-        is_auto = boolean(at(how, "autoPromote")) is True
-        update.stages = canary.nomads(whole(at(how, "canaries")) or 0, replicas, is_auto)
     return update
+
+
+def _staged(made: Workload, how: Tree) -> Callable[[int, int], tuple[canary.Stage, ...]] | None:
+    """For Argo's and Nomad's rollouts, which wait in between."""
+    if made.kind == "Rollout":
+        return partial(canary.stages_of, how)
+    if made.kind == "Nomad":
+        is_auto = boolean(at(how, "autoPromote")) is True
+        return partial(canary.nomads, whole(at(how, "canaries")) or 0, is_auto)
+    return None
 
 
 def _blue_green(update: Update, replicas: int, where: str) -> Update:
