@@ -82,6 +82,7 @@ class Storyteller:
         self.received: dict[tuple[str, int], dict[Partition, list[tuple[int, str]]]] | None = None
         self.known: dict[tuple[object, ...], Story] = {}
         self.barriers: dict[tuple[int, int], Told] = {}
+        self.late: dict[int, str] = {}  # round → who was late in it; `barriered` keeps them alive
 
     def story_of(self, p: Pause) -> Story:
         """The story of a pause, shared with those that have the same."""
@@ -189,6 +190,7 @@ class Storyteller:
                     self._assignee,
                     self._is_empty,
                     self._is_so_until,
+                    self._who_is_late,
                 )
                 walked[False] = walk.walk()
                 is_ahead = walk.is_ahead and not kinds[0][1]
@@ -214,6 +216,14 @@ class Storyteller:
         return (
             r is not None and following is not None and all(c in following.removed for c in r.joins)
         )
+
+    def _who_is_late(self, r: Rebalance) -> str:
+        """Who was in this round and had not synced by the end of what is told."""
+        late = self.late.get(id(r))
+        if late is None:
+            joined = (*r.joins, *r.parked)
+            late = self.late[id(r)] = min((c for c in joined if c not in r.latency_us), default="")
+        return late
 
     def _is_so_until(self, group: str, at_us: int) -> int:
         """Until when the coordinator's word on whether it has members stands."""

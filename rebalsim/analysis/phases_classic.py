@@ -69,6 +69,8 @@ class ClassicWalk:
     is_empty: Callable[[str, Rebalance | None, Rebalance | None, int], bool]
     # until when that cannot change, as long as its rounds do not
     is_so_until: Callable[[str, int], int]
+    # the first by name who was in this round and never got its result; empty if nobody
+    who_is_late: Callable[[Rebalance], str]
     holder: str = ""
     stage: HolderStage = HolderStage.UNKNOWN
     is_handover: bool = False  # given up after a round, for the next one to hand on
@@ -108,12 +110,12 @@ class ClassicWalk:
                 self._group_changed(at, r)
             elif type(events[number]) in _MATTER:
                 self._happened(number)
-            # what changes nothing of the holder can end a phase only where the group's own time
-            # does: as a round turns, or as it empties or fills
             elif at not in turns and (self.stage != HolderStage.LEFT or at < seen_us):
                 continue
             before, stood = stood, self._stand()
-            if stood != before or at in turns or self.stage == HolderStage.LEFT:
+            # what changes nothing of the holder can end a phase only where the group's own time
+            # does: as a round turns, or as it empties or fills
+            if stood != before or at in turns or (self.stage == HolderStage.LEFT and at >= seen_us):
                 self._mark(max(at, p.started_us), number)
                 seen_us = self.is_so_until(p.group, at)
         return self.cuts
@@ -424,7 +426,7 @@ class ClassicWalk:
         taken = self._next_owner(at, self._following_barrier(r))
         if taken:
             return taken
-        late = min((c for c in (*r.joins, *r.parked) if c not in r.latency_us), default="")
+        late = self.who_is_late(r)
         if late:
             return late
         return self.pause.owner_after if self.pause.owner_after in r.joins or not r.parked else ""
