@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rebalsim.incident.spelling import played_name
 from rebalsim.worlds.logs.adoption import stem_of
 from rebalsim.worlds.logs.coarse_times import is_coarse
 from rebalsim.worlds.logs.facts import APPLICATION_GOES_ON, GOES, MAKES_A_MEMBER, Fact, FactKind
@@ -69,13 +71,14 @@ def lives_of(story: GroupStory) -> list[Life]:
     for f in story.coordinator:
         if f.what == FactKind.ADDED and f.member:
             added.setdefault(f.member, f.at_us)
+    names: set[str] = set()
     for voice in story.voices:
+        name = _own(played_name(voice.name), names)
         deaths = [s.at_us for s in story.stops if s.voice is voice and s.how == StopKind.KILLED]
         mine = _lives(voice, deaths, added)
         if mine and mine[-1].end_us == NEVER:
             mine[-1].end_us = _left_us(mine[-1], story.rounds)
         for number, life in enumerate(mine, 1):
-            name = voice.name.replace("/", "-")
             life.name = name if number == 1 else f"{name}.{number}"
             stops = [s for s in story.stops if s.voice is voice and life.begin_us <= s.at_us]
             _strike(life, [s for s in stops if s.at_us < life.end_us], story.rounds, failed)
@@ -84,6 +87,14 @@ def lives_of(story: GroupStory) -> list[Life]:
             life.blows = _merged(life.blows)
         found += mine
     return sorted(found, key=lambda x: x.begin_us)
+
+
+def _own(name: str, taken: set[str]) -> str:
+    """The name, or one like it that nobody has yet."""
+    more = itertools.chain((name,), (f"{name}-{number}" for number in itertools.count(2)))
+    own = next(n for n in more if n not in taken)
+    taken.add(own)
+    return own
 
 
 def _lives(voice: Voice, deaths: Sequence[int], added: Mapping[str, int]) -> list[Life]:

@@ -57,9 +57,7 @@ def hold(written: Written, pauses: Sequence[Pause]) -> Held:
     """
     analysis = run_once(scenario_in(written.text)).analysis
     zero = written.zero_us
-    told = pauses_as_logged(
-        analysis.trace.events, written.lives[0].voice.group if written.lives else ""
-    )
+    told = pauses_as_logged(analysis.trace.events, written.group)
     horizon = analysis.trace.header.horizon_us
     played = [
         (p.start_us + zero, (p.end_us if p.end_us >= 0 else horizon) + zero, p.partition)

@@ -14,7 +14,7 @@ from rebalsim.incident.growth import topics_of
 from rebalsim.incident.lives import BEFORE_JOIN_US, Life, client_id_of, lives_of
 from rebalsim.incident.script import script_of
 from rebalsim.incident.settings import cluster_lines, config_of, is_consumer_group, kafka_of
-from rebalsim.incident.spelling import spell_ms, spell_name
+from rebalsim.incident.spelling import played_name, spell_ms, spell_name
 from rebalsim.scenario.profiles import CLIENTS
 from rebalsim.worlds.logs.dialects import dialect
 from rebalsim.worlds.logs.observation import GroupStory
@@ -31,6 +31,7 @@ class Written:
     text: str
     zero_us: int
     lives: list[Life]
+    group: str  # as it is called there
 
 
 def to_scenario(
@@ -44,7 +45,9 @@ def to_scenario(
     `is_static`: with an instance id for each process.
     """
     lives = lives_of(story)
-    instances = {id(v): v.instance or (v.name if is_static else "") for v in story.voices}
+    instances = {
+        id(v): v.instance or (played_name(v.name) if is_static else "") for v in story.voices
+    }
     zero = min((x.begin_us for x in lives), default=last_us(story)) - LEAD_US
     costs = costs or AsObserved.of(story)
     lines = [
@@ -54,7 +57,8 @@ def to_scenario(
     if version := kafka_of(story):
         lines.append(f'kafka: "{version}"')
     lines += [*cluster_lines(story), "topics:", *_topics(story), "groups:"]
-    lines += [f"  {spell_name(story.name)}:", *_shared(story, costs)]
+    group = played_name(story.name)
+    lines += [f"  {spell_name(group)}:", *_shared(story, costs)]
     members, joins = _members(story, lives, costs, zero, shifts or {}, instances)
     lines += ["    members:", *members]
     script = sorted(joins + script_of(story, lives, zero))
@@ -62,7 +66,7 @@ def to_scenario(
         lines += ["script:", *(line for _, line in script)]
     lines += ["start: cold", "replay: [as-written]", "heartbeat_phase: as-written"]
     lines.append(f"horizon: {spell_ms(last_us(story) - zero + TRAIL_US)}")
-    return Written("\n".join(lines) + "\n", zero, lives)
+    return Written("\n".join(lines) + "\n", zero, lives, group)
 
 
 def _members(
@@ -120,7 +124,7 @@ def _fields(life: Life, story: GroupStory, costs: Costs, instance: str) -> list[
     if instance:
         fields.append(f"group.instance.id: {spell_name(instance)}")
     elif not is_consumer_group(story) and (client := client_id_of(life)):
-        fields.append(f"config: {{client.id: {spell_name(client)}}}")
+        fields.append(f"config: {{client.id: {spell_name(played_name(client))}}}")
     if any(blow.what in ("crash", "freeze") for blow in life.blows):
         # its session began with its last beat, and a commit would have begun it anew
         fields.append("handler: {commit: none}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from rebalsim.cli.main import code_of
 from rebalsim.incident.disturbance import disturbances_of
 from rebalsim.incident.investigate import investigate
+from rebalsim.incident.lives import _own
 from rebalsim.incident.replay import story_in
+from rebalsim.incident.spelling import played_name
 from rebalsim.incident.told import happened, prevented, render
 from rebalsim.reports.observed import render as observed_render
 from rebalsim.worlds.logs.observation import Observation, observe
@@ -133,3 +136,28 @@ def test_who_held_everybody_up_is_said_first() -> None:
     (dead,) = investigate(observed("crash-last-night"), events=0)
     assert "everybody waited" not in happened(dead)
     assert "(it had been silent since about " in happened(dead)
+
+
+def test_names_that_no_scenario_takes_are_played_under_others(tmp_path: Path) -> None:
+    """A group's name is any text for Kafka, and so are a client's id and a file's name."""
+    for file in sorted((FOLDER / "deploy-last-night").rglob("*.gz")):
+        text = gzip.decompress(file.read_bytes()).replace(b"groupId=orders", b"groupId=urn:shop eu")
+        text = text.replace(b" group orders ", b" group urn:shop eu ")
+        text = text.replace(b"consumer-orders-", b"my client:")
+        (tmp_path / f"a {file.name.removesuffix('.log.gz')} (1).log").write_bytes(text)
+    (found,) = investigate(observe(sources_in([str(tmp_path)])), 0)
+    assert found.story.name == "urn:shop eu"
+    assert found.written is not None
+    assert found.held is not None
+    assert found.held.is_believed
+    assert "  urn-shop-eu:" in found.written.text
+
+
+def test_names_that_come_to_the_same_are_told_apart() -> None:
+    taken: set[str] = set()
+    assert [_own(played_name(name), taken) for name in ("a b", "a/b", "é", "-")] == [
+        "a-b",
+        "a-b-2",
+        "_-",
+        "_--2",
+    ]
