@@ -48,7 +48,7 @@ from rebalsim.one_run import run_once
 from rebalsim.reports.answer_choice import rank_of_change
 from rebalsim.scenario.story import Story
 
-DEFAULT_EVENTS = 800_000
+DEFAULT_EVENTS = 700_000
 SEEDS = 20
 FEW_SEEDS = 5  # tell how the story is as it is well enough to go on searching
 MOST_NODES = 3  # changes that are gone on from, where they help but not enough

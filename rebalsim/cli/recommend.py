@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     "--events",
     type=click.IntRange(1, 10**12),
     metavar="N",
-    help="How many events may be played in this process.  [default: 800,000]",
+    help="How many events may be played in this process.  [default: 700,000]",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be played, and how long that takes.")
 @click.option("--resume", is_flag=True, help="Go on with what --out DIR kept.")

@@ -66,7 +66,7 @@ def test_the_smallest_change_keeps_the_budgets_in_each_seed_and_at_each_moment(c
 
 def test_it_says_first_what_it_will_play_and_a_dry_run_ends_there(crash: Path) -> None:
     told = recommend(str(crash), "--dry-run")
-    assert told.stderr.startswith("Plays up to 800,000 events") and told.stdout == ""
+    assert told.stderr.startswith("Plays up to 700,000 events") and told.stdout == ""
     assert told.return_value == 0
 
 
