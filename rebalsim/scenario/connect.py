@@ -203,7 +203,7 @@ def connector_of(asked: Asked, name: str, block: Written, workers: ClientConfig)
         asked.out.add(
             block.at.get("kind", block.node),
             f"{shorten(name)} is a sink, and which topics it reads is not said — add topics: "
-            "[orders]",
+            f"[{shorten(next(iter(asked.topics), 'orders'))}]",
         )
     if "topics" in block and block.get("kind") == SOURCE:
         asked.out.add(

@@ -137,3 +137,12 @@ def test_workers_that_are_all_alike_are_shown_once(tmp_path: Path) -> None:
     path.write_text(SIMPLE.replace("workers: 3", own), encoding="utf-8")
     told = CliRunner().invoke(door, ["show", str(path)], standalone_mode=False).stdout
     assert "otherwise for beta:" in told and "20s" in told
+
+
+def test_a_sink_without_topics_is_offered_one_that_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "story.yaml"
+    path.write_text(
+        "topics: {clicks: 3}\nconnect: {workers: 2, connectors: {lake: {kind: sink}}}\n", "utf-8"
+    )
+    with pytest.raises(ProblemsError, match=r"add topics: \[clicks\]"):
+        load_scenario(path).scenario()
