@@ -38,8 +38,11 @@ class Arrivals:
 
 def arrivals_of(flows: Sequence[Steps]) -> Arrivals:
     """All of these together."""
-    moments = sorted({0, *(at for steps in flows for at, _ in steps)})
-    steps = tuple((at, sum(rate_at(flow, at) for flow in flows)) for at in moments)
+    if len(flows) == 1:
+        steps = tuple(sorted({0: 0.0, **dict(flows[0])}.items()))
+    else:
+        moments = sorted({0, *(at for steps in flows for at, _ in steps)})
+        steps = tuple((at, sum(rate_at(flow, at) for flow in flows)) for at in moments)
     before = [0.0]
     for (from_us, rate), (until_us, _) in pairwise(steps):
         before.append(before[-1] + rate * (until_us - from_us) / SECOND)

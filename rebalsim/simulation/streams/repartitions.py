@@ -15,7 +15,7 @@ from rebalsim.simulation.streams.changelogs import Progresses
 from rebalsim.simulation.streams.port import NEVER, Port
 
 NOTHING = 1e-6  # of a record: what rounding leaves
-NEAR = 1e-9  # so near, of itself, a rate is the same
+NEAR = 1e-7  # so near, of itself, a rate is the same
 DIRECT_LOOKS = 3  # at one instant: what goes on changing then is a circle
 
 
