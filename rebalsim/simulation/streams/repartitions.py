@@ -17,6 +17,7 @@ from rebalsim.simulation.streams.port import NEVER, Port
 NOTHING = 1e-6  # of a record: what rounding leaves
 NEAR = 1e-7  # so near, of itself, a rate is the same
 DIRECT_LOOKS = 3  # at one instant: what goes on changing then is a circle
+MOST_LOOKS = 40  # at one instant: threads that fall behind and catch up in turn never agree
 
 
 @dataclass(slots=True)
@@ -40,6 +41,7 @@ class Flow:
     at_us: int = -1
     looks: int = 0
     rate: float = 0.0
+    owed: float = 0.0  # what comes at once the next time
     bursts: dict[int, float] = field(default_factory=dict)
 
 
@@ -123,6 +125,10 @@ class Repartitions:
         now, flow = self._port.now, self._flows[topic]
         count = max(1, self._application.topics.get(topic, 1))
         rate = self._settling(flow, sum(o.rate for o in flow.outputs.values()) / count)
+        at_once, flow.owed = at_once + flow.owed, 0.0
+        if flow.looks > MOST_LOOKS:
+            flow.owed = at_once
+            return False
         if at_once <= NOTHING and abs(rate - flow.rate) <= NEAR * max(rate, flow.rate):
             return False
         flow.rate = rate
