@@ -17,7 +17,7 @@ from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.measure_streams import has_copies_behind, not_running
 from rebalsim.analysis.measure_tasks import task_pauses
-from rebalsim.analysis.pending import pending_of
+from rebalsim.analysis.pending import pending_of, read_nothing_yet
 from rebalsim.analysis.redrawing import is_within_redrawing, redrawn_by
 from rebalsim.analysis.selecting import (
     OF_WHOLE_PAUSES,
@@ -224,7 +224,7 @@ def _beyond_window(
     if metric in _OF_WHOLE_DISTURBANCES:
         return _unsettled(a, whole)
     is_narrowed = s.members or s.action
-    found = _pauses(a, whole) if _lasts(metric) or is_narrowed else []
+    found = [*_pauses(a, whole), *_unread(a, whole)] if _lasts(metric) or is_narrowed else []
     found += _of_records(a, metric, s) if metric == "time_to_catch_up" else []
     if metric == "longest_task_pause" or (is_narrowed and metric in (*_OF_TASKS, *_COUNTS_TASKS)):
         found += _open_tasks(a, s)
@@ -260,6 +260,14 @@ def _pauses(
     if s.members:
         count += sum(p.is_open and which(p) for p in _given_to(a, s))
     return [OpenEnd(OpenEndKind.OPEN_PAUSES, count=count)] if count else []
+
+
+def _unread(a: Findings, s: Selection) -> list[OpenEnd]:
+    """Pauses that may turn out to have lasted longer."""
+    asked = {(p.partition, p.start_event) for p in selected_pauses(a, s)}
+    unread = [p for p in read_nothing_yet(a) if (p.partition, p.start_event) in asked]
+    kind = OpenEndKind.HAS_READ_NOTHING
+    return [OpenEnd(kind, p.owner_after, str(p.partition)) for p in unread[:1]]
 
 
 def _given_to(a: Findings, s: Selection) -> list[Pause]:

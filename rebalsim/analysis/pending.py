@@ -17,7 +17,7 @@ from rebalsim.analysis.findings import Findings
 from rebalsim.analysis.index import NOTHING
 from rebalsim.analysis.lag_trends import lag_at, waiting
 from rebalsim.analysis.memberships import Memberships, Place
-from rebalsim.analysis.values import Disturbance, MemberLife
+from rebalsim.analysis.values import Disturbance, MemberLife, Pause
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import MINUTE, SECOND
@@ -84,15 +84,38 @@ def _disturbed(a: Findings) -> Iterator[Pending]:
 
 
 def _unread(a: Findings) -> Iterator[Pending]:
-    """An owner that has its position and was handed nothing yet: whether there was something to
-    hand over shows a fetch later.
+    for p in read_nothing_yet(a)[:1]:
+        end = OpenEnd(OpenEndKind.HAS_READ_NOTHING, p.owner_after, str(p.partition))
+        yield Pending(end, p.group)
+
+
+def read_nothing_yet(a: Findings) -> list[Pause]:
+    """Pauses whose owner has its position and was handed nothing yet, the latest first: whether
+    there was something to hand over shows a fetch later, or when its application polls again.
     """
-    for p in reversed(a.pauses):
-        is_near = not p.is_open and a.horizon_us - p.ended_us < SOON_US
-        if is_near and type(a.index.events[p.end_event]) is ev.PositionFound:
-            end = OpenEnd(OpenEndKind.HAS_READ_NOTHING, p.owner_after, str(p.partition))
-            yield Pending(end, p.group)
-            return
+    found: list[Pause] | None = a.workings.get("read-nothing-yet")
+    if found is None:
+        found = a.workings["read-nothing-yet"] = [
+            p
+            for p in reversed(a.pauses)
+            if not p.is_open
+            and type(a.index.events[p.end_event]) is ev.PositionFound
+            and (a.horizon_us - p.ended_us < SOON_US or _polls_later(a, p.owner_after))
+        ]
+    return found
+
+
+def _polls_later(a: Findings, name: str) -> bool:
+    """Is its application still starting, or stuck with what it was handed before?"""
+
+    def last(*kinds: type) -> int:
+        return max(a.index.last_of(name, a.horizon_us, kind) for kind in kinds)
+
+    if not a.header.is_simulated:
+        return False
+    is_starting = last(ev.ConsumerStarted) > last(ev.PollingBegan)
+    is_stuck = last(ev.HandlerStuck) > last(ev.HandlerReturned, ev.ConsumerStarted)
+    return is_starting or is_stuck
 
 
 def _never_synced(a: Findings) -> Iterator[Pending]:

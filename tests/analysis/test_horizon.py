@@ -207,6 +207,13 @@ OVERTURNED_IN_PART: dict[str, tuple[int, str, str, Part, tuple[int, int]]] = {
         {"members": ("c1",), "topics": ("orders",), "from_us": 310_023_345},
         (358_893_650, 418_893_650),
     ),
+    "what was ready within a pause is known when an application that still starts has polled": (
+        68001001,
+        "partition_seconds_fetch",
+        "==",
+        {"members": ("c0",), "until_us": 8_698_761},
+        (12_034_837, 13_034_837),
+    ),
     "a kept partition's pause ended when its owner was back, as its next record shows": (
         450001,
         "partition_seconds",
