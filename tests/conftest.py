@@ -61,7 +61,27 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes is slow as well."""
+    """What takes minutes is slow as well; and files that need Spark stand among the others."""
     for item in items:
         if item.get_closest_marker("soak") is not None:
             item.add_marker(pytest.mark.slow)
+    items[:] = _with_spark_spread(items)
+
+
+def _with_spark_spread(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Tests on Spark wait for it half of their time: one file of them at a time, from the beginning
+    on, leaves the other core to the others. Side by side at the end both cores would wait.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    on_spark = [f for f, tests in files.items() if any(map(_needs_spark, tests))]
+    others = [f for f in files if f not in on_spark]
+    order = list(others)
+    for number, file in reversed(list(enumerate(on_spark))):
+        order.insert(len(others) * number * 4 // (5 * len(on_spark)), file)
+    return [item for file in order for item in files[file]]
+
+
+def _needs_spark(item: pytest.Item) -> bool:
+    return item.get_closest_marker("spark") is not None

@@ -177,10 +177,6 @@ def test_versions_of_java() -> None:
             "holds something already, and no sweep — name another folder",
         ),
         (("{plan}", "--out", "{swept}"), "holds a sweep already — continue it with --resume"),
-        (
-            ("{plan}", "--out", "{out}", "--master", "spark://127.0.0.1:1"),
-            "No Spark master answers at spark://127.0.0.1:1",
-        ),
     ],
 )
 def test_mistakes_are_one_line_and_cost_no_wait(
@@ -193,11 +189,20 @@ def test_mistakes_are_one_line_and_cost_no_wait(
         "plan": plan,
         "full": tmp_path / "full",
         "swept": tmp_path / "swept",
-        "out": tmp_path / "out",
     }
     told = CliRunner().invoke(door, ["sweep", *(a.format(**named) for a in arguments)])
     assert told.exit_code != 0 and told.exc_info is not None
     assert says in told.output + str(told.exception)
+
+
+def test_a_master_that_does_not_answer_is_named(plan: Path, tmp_path: Path) -> None:
+    """In a process of its own: beside a session that lives, no other master is asked."""
+    master = "spark://127.0.0.1:1"
+    code, out, err = rebalsim(
+        "sweep", str(plan), "--out", str(tmp_path / "out"), "--master", master
+    )
+    assert (code, out) == (2, "")
+    assert f"No Spark master answers at {master}" in err
 
 
 def test_a_plan_of_a_trillion_points_is_refused_with_the_number(tmp_path: Path) -> None:
