@@ -11,7 +11,7 @@ from rebalsim.analysis.values import Rebalance
 from rebalsim.domain.callback import Callback
 from rebalsim.domain.completion import Completion
 from rebalsim.domain.kafka_api import KafkaApi
-from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
+from rebalsim.domain.kafka_states import ON_THEIR_WAY, KafkaClientState, KafkaGroupState
 from rebalsim.domain.membership import Removal
 from rebalsim.domain.trigger import Trigger
 from rebalsim.trace import events as ev
@@ -215,11 +215,7 @@ class EpochFinder:
     def _state(self, number: int, e: ev.MemberStateChanged) -> None:
         if not e.is_of_client:
             return
-        if e.after in (
-            KafkaClientState.RECONCILING,
-            KafkaClientState.ACKNOWLEDGING,
-            KafkaClientState.JOINING,
-        ):
+        if e.after in ON_THEIR_WAY:
             self.busy[e.consumer] = None
             if e.after == KafkaClientState.RECONCILING and self.targets:
                 self.targets[-1].notices.setdefault(e.consumer, (e.at_us, number))

@@ -192,10 +192,10 @@ class Index:
         """The place in `numbers` of the first event at or after that instant."""
         return bisect_left(numbers, at_us, key=lambda n: self.events[n].at_us)
 
-    def last_of(self, consumer: str, at_us: int, kind: type) -> int:
-        """The consumer's last event of that kind up to that instant; −1 if there was none."""
+    def last_of(self, consumer: str, at_us: int, *kinds: type) -> int:
+        """The consumer's last event of these kinds up to that instant; −1 if there was none."""
         numbers = self.by_consumer.get(consumer, NOTHING)
         for place in range(self.first_at(numbers, at_us + 1) - 1, -1, -1):
-            if type(self.events[numbers[place]]) is kind:
+            if type(self.events[numbers[place]]) in kinds:
                 return numbers[place]
         return -1

@@ -14,7 +14,7 @@ from rebalsim.analysis.selecting import (
 )
 from rebalsim.analysis.values import MemberLife, Value
 from rebalsim.domain.doing import Doing
-from rebalsim.domain.kafka_states import KafkaGroupState
+from rebalsim.domain.kafka_states import AT_REST
 from rebalsim.domain.metrics import Selection
 
 HOUR = 3_600_000_000
@@ -77,11 +77,7 @@ def _rebalancing(a: Findings, s: Selection) -> Value:
     for group in _groups(a, s):
         start = max(settled_from(a, group), s.from_us or 0)
         end = min(a.horizon_us, s.until_us if s.until_us is not None else a.horizon_us)
-        spans = [
-            x
-            for x in a.group_states[group]
-            if x.state not in (KafkaGroupState.STABLE, KafkaGroupState.EMPTY, KafkaGroupState.DEAD)
-        ]
+        spans = [x for x in a.group_states[group] if x.state not in AT_REST]
         if end > start:
             shares.append(
                 sum(max(0, min(x.ended_us, end) - max(x.started_us, start)) for x in spans)

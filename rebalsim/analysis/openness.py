@@ -17,7 +17,7 @@ from rebalsim.analysis.lag_trends import grows_beneath, rising, usual, waiting
 from rebalsim.analysis.measure import measure
 from rebalsim.analysis.measure_streams import has_copies_behind, not_running
 from rebalsim.analysis.measure_tasks import task_pauses
-from rebalsim.analysis.pending import pending_of, read_nothing_yet
+from rebalsim.analysis.pending import pending_of, read_nothing_yet, unread_end
 from rebalsim.analysis.redrawing import is_within_redrawing, redrawn_by
 from rebalsim.analysis.selecting import (
     OF_WHOLE_PAUSES,
@@ -266,8 +266,7 @@ def _unread(a: Findings, s: Selection) -> list[OpenEnd]:
     """Pauses that may turn out to have lasted longer."""
     asked = {(p.partition, p.start_event) for p in selected_pauses(a, s)}
     unread = [p for p in read_nothing_yet(a) if (p.partition, p.start_event) in asked]
-    kind = OpenEndKind.HAS_READ_NOTHING
-    return [OpenEnd(kind, p.owner_after, str(p.partition)) for p in unread[:1]]
+    return [unread_end(p) for p in unread[:1]]
 
 
 def _given_to(a: Findings, s: Selection) -> list[Pause]:
@@ -325,7 +324,7 @@ def _between_polls(a: Findings, s: Selection) -> list[OpenEnd]:
     found = []
     for name in s.members or sorted(a.index.by_consumer):
         stuck = a.index.last_of(name, a.horizon_us, ev.HandlerStuck)
-        if stuck > max(a.index.last_of(name, a.horizon_us, end) for end in ends):
+        if stuck > a.index.last_of(name, a.horizon_us, *ends):
             found.append(OpenEnd(OpenEndKind.BETWEEN_TWO_POLLS, name))
     return found
 

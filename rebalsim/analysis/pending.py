@@ -22,7 +22,7 @@ from rebalsim.domain.callback import Callback
 from rebalsim.domain.doing import Doing
 from rebalsim.domain.instants import MINUTE, SECOND
 from rebalsim.domain.kafka_api import KafkaApi
-from rebalsim.domain.kafka_states import KafkaClientState, KafkaGroupState
+from rebalsim.domain.kafka_states import AT_REST, KafkaClientState
 from rebalsim.domain.membership import Removal
 from rebalsim.domain.open_end import OpenEnd, OpenEndKind
 from rebalsim.domain.script import CreateConnector, Poison, ReconfigureConnector, Slow
@@ -75,18 +75,17 @@ def _disturbed(a: Findings) -> Iterator[Pending]:
         if d.is_open:
             yield Pending(OpenEnd(OpenEndKind.UNSETTLED, d.group), d.group, d.action)
     for group, spans in a.group_states.items():
-        if spans and spans[-1].state not in (
-            KafkaGroupState.STABLE,
-            KafkaGroupState.EMPTY,
-            KafkaGroupState.DEAD,
-        ):
+        if spans and spans[-1].state not in AT_REST:
             yield Pending(OpenEnd(OpenEndKind.UNSTABLE, group), group)
 
 
 def _unread(a: Findings) -> Iterator[Pending]:
     for p in read_nothing_yet(a)[:1]:
-        end = OpenEnd(OpenEndKind.HAS_READ_NOTHING, p.owner_after, str(p.partition))
-        yield Pending(end, p.group)
+        yield Pending(unread_end(p), p.group)
+
+
+def unread_end(p: Pause) -> OpenEnd:
+    return OpenEnd(OpenEndKind.HAS_READ_NOTHING, p.owner_after, str(p.partition))
 
 
 def read_nothing_yet(a: Findings) -> list[Pause]:
@@ -95,26 +94,31 @@ def read_nothing_yet(a: Findings) -> list[Pause]:
     """
     found: list[Pause] | None = a.workings.get("read-nothing-yet")
     if found is None:
-        found = a.workings["read-nothing-yet"] = [
+        at_positions = [
             p
             for p in reversed(a.pauses)
-            if not p.is_open
-            and type(a.index.events[p.end_event]) is ev.PositionFound
-            and (a.horizon_us - p.ended_us < SOON_US or _polls_later(a, p.owner_after))
+            if not p.is_open and type(a.index.events[p.end_event]) is ev.PositionFound
+        ]
+        polls_later = {
+            name: _polls_later(a, name) for name in {p.owner_after: None for p in at_positions}
+        }
+        found = a.workings["read-nothing-yet"] = [
+            p
+            for p in at_positions
+            if a.horizon_us - p.ended_us < SOON_US or polls_later[p.owner_after]
         ]
     return found
 
 
 def _polls_later(a: Findings, name: str) -> bool:
     """Is its application still starting, or stuck with what it was handed before?"""
-
-    def last(*kinds: type) -> int:
-        return max(a.index.last_of(name, a.horizon_us, kind) for kind in kinds)
-
     if not a.header.is_simulated:
         return False
-    is_starting = last(ev.ConsumerStarted) > last(ev.PollingBegan)
-    is_stuck = last(ev.HandlerStuck) > last(ev.HandlerReturned, ev.ConsumerStarted)
+    last_of, at_us = a.index.last_of, a.horizon_us
+    is_starting = last_of(name, at_us, ev.ConsumerStarted) > last_of(name, at_us, ev.PollingBegan)
+    is_stuck = last_of(name, at_us, ev.HandlerStuck) > last_of(
+        name, at_us, ev.HandlerReturned, ev.ConsumerStarted
+    )
     return is_starting or is_stuck
 
 

@@ -23,6 +23,9 @@ class KafkaGroupState(StrEnum):
     DEAD = "Dead"
 
 
+AT_REST = (KafkaGroupState.STABLE, KafkaGroupState.EMPTY, KafkaGroupState.DEAD)
+
+
 class KafkaMemberState(StrEnum):
     """How far a coordinator of the consumer protocol takes a member to be with its target."""
 
@@ -44,6 +47,13 @@ class KafkaClientState(StrEnum):
     LEAVING = "LEAVING"
     STALE = "STALE"
     FATAL = "FATAL"
+
+
+ON_THEIR_WAY = (  # to what they were told last
+    KafkaClientState.RECONCILING,
+    KafkaClientState.ACKNOWLEDGING,
+    KafkaClientState.JOINING,
+)
 
 
 class KafkaStreamsState(StrEnum):

@@ -154,15 +154,19 @@ class Metadata:
         """Plan when the client asks for metadata again."""
         if self.is_left_out:
             return
-        due = (self.consumer.life, self.refreshed_us)
-        self.engine.at(self.next_us(), self.consumer.rank + NEWS, self._is_due, due)
+        self.engine.at(self.next_us(), self.consumer.rank + NEWS, self._is_due, self._turn)
 
-    def _is_of(self, due: tuple[int, int]) -> bool:
-        return due == (self.consumer.life, self.refreshed_us) and self.consumer.is_alive
+    @property
+    def _turn(self) -> tuple[int, int]:
+        """Which of its refreshes comes next: an answer ends it, as the client's end does."""
+        return self.consumer.life, self.refreshed_us
 
-    def _is_due(self, due: tuple[int, int]) -> None:
+    def _is_of(self, turn: tuple[int, int]) -> bool:
+        return turn == self._turn and self.consumer.is_alive
+
+    def _is_due(self, turn: tuple[int, int]) -> None:
         consumer, now = self.consumer, self.engine.now
-        if self.is_asked_for or not self._is_of(due):
+        if self.is_asked_for or not self._is_of(turn):
             return
         if self.next_us() > now:  # its clock was set only after it had asked
             self.plan()
@@ -209,11 +213,10 @@ class Metadata:
 
     def is_answered_at(self, us: int) -> None:
         self.is_asked_for = True
-        due = (self.consumer.life, self.refreshed_us)
-        self.engine.at(us, self.consumer.rank + NEWS, self._is_answered, due)
+        self.engine.at(us, self.consumer.rank + NEWS, self._is_answered, self._turn)
 
-    def _is_answered(self, due: tuple[int, int]) -> None:
-        if self._is_of(due):
+    def _is_answered(self, turn: tuple[int, int]) -> None:
+        if self._is_of(turn):
             self._take()
 
     def _take(self) -> None:

@@ -226,8 +226,8 @@ def _grace(pods: Pods) -> int:
 
 def _form(pods: Pods) -> tuple[str, int | None, int, int]:
     """As a Deployment, a StatefulSet, or everything at once (Recreate): surge, unavailable, down."""
-    update = pods.consumer.update if pods.consumer is not None else None
-    kind = str(pods.consumer.workload or "") if pods.consumer is not None else ""
+    update = _update(pods)
+    kind = _workload(pods)
     if kind.startswith("StatefulSet/"):
         return "statefulset", None, 1, 0
     if kind.startswith("DaemonSet/"):
@@ -253,7 +253,7 @@ def _fences(pods: Pods, update: Update) -> tuple[int, int]:
 
 
 def _stages(pods: Pods) -> tuple[Stage, ...]:
-    update = pods.consumer.update if pods.consumer is not None else None
+    update = _update(pods)
     if update is None or update.staged is None:
         return ()
     return update.staged(pods.count, _fences(pods, update)[0])
@@ -261,7 +261,7 @@ def _stages(pods: Pods) -> tuple[Stage, ...]:
 
 def _of_nodes(pods: Pods) -> int:
     """How many of a DaemonSet's pods go at a time; a share is of all, rounded up."""
-    update = pods.consumer.update if pods.consumer is not None else None
+    update = _update(pods)
     if update is None or update.unavailable is None:
         return 1
     given, count, _, _ = update.unavailable
@@ -270,14 +270,22 @@ def _of_nodes(pods: Pods) -> int:
     return count
 
 
+def _update(pods: Pods) -> Update | None:
+    return pods.consumer.update if pods.consumer is not None else None
+
+
+def _workload(pods: Pods) -> str:
+    """As `Deployment/orders`; empty where no file tells."""
+    return str(pods.consumer.workload or "") if pods.consumer is not None else ""
+
+
 def _by_operator(pods: Pods) -> bool:
     """Strimzi replaces the pods of its workers itself, one after another."""
-    kind = str(pods.consumer.workload or "") if pods.consumer is not None else ""
-    return kind.startswith(("KafkaConnect/", "KafkaMirrorMaker2/"))
+    return _workload(pods).startswith(("KafkaConnect/", "KafkaMirrorMaker2/"))
 
 
 def _why(pods: Pods) -> str:
-    update = pods.consumer.update if pods.consumer is not None else None
+    update = _update(pods)
     if _by_operator(pods):
         return "Strimzi: one worker after another"
     if update is None:
@@ -289,10 +297,9 @@ def _why(pods: Pods) -> str:
         return f"StatefulSet: {update.order}, each waited for{kept}"
     surge, unavailable = update.surge, update.unavailable
     if stages := _stages(pods):
-        of = str(pods.consumer.workload or "") if pods.consumer is not None else ""
-        whose = "Nomad" if of.startswith("Nomad/") else "Argo Rollouts"
+        whose = "Nomad" if _workload(pods).startswith("Nomad/") else "Argo Rollouts"
         return f"{whose}: {'; '.join(map(_stage, stages))}"
-    if str(pods.consumer.workload if pods.consumer else "").startswith("DaemonSet/"):
+    if _workload(pods).startswith("DaemonSet/"):
         said = f" (maxUnavailable {unavailable[0]})" if unavailable and unavailable[0] else ""
         return f"DaemonSet: {_of_nodes(pods)} of {pods.count} assumed nodes at a time{said}"
     if surge and unavailable:

@@ -60,7 +60,7 @@ def stages_of(how: Tree, replicas: int, surge: int) -> tuple[Stage, ...]:
     if not steps or replicas == 0:
         return ()
     is_routed = at(how, "canary", "trafficRouting") is not None
-    counted = _by_traffic(how, replicas) if is_routed else _by_pods(replicas, surge > 0)
+    counted = _ByTraffic(how, replicas) if is_routed else _ByPods(replicas, surge > 0)
     stages = [*_canary(steps, counted, is_routed), *_end(how, replicas, is_routed)]
     return tuple(_merged(stages))
 
@@ -71,7 +71,7 @@ def not_played(how: Tree) -> tuple[str, ...]:
     return tuple(kind for kind in _WAITING if any(Text(kind) in table(step) for step in steps))
 
 
-class _by_pods:
+class _ByPods:
     """Without a router, weight is a share of the pods."""
 
     def __init__(self, replicas: int, can_surge: bool) -> None:
@@ -81,7 +81,7 @@ class _by_pods:
         return pods_at(weight, self.replicas, self.can_surge)
 
 
-class _by_traffic:
+class _ByTraffic:
     """With a router, the old pods stay until the end, unless they are scaled along with it."""
 
     def __init__(self, how: Tree, replicas: int) -> None:
@@ -96,7 +96,7 @@ class _by_traffic:
         return min(new, self.replicas), old
 
 
-def _canary(steps: list[Tree], counted: _by_pods | _by_traffic, is_routed: bool) -> Iterator[Stage]:
+def _canary(steps: list[Tree], counted: _ByPods | _ByTraffic, is_routed: bool) -> Iterator[Stage]:
     """A stage for each step: its pods, or how long it waits."""
     weight, scale = 0, None
     for step in steps:

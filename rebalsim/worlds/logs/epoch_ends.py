@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebalsim.domain.kafka_states import KafkaClientState
+from rebalsim.domain.kafka_states import ON_THEIR_WAY, KafkaClientState
 from rebalsim.worlds.logs.facts import FactKind
 from rebalsim.worlds.logs.rounds import Round
 from rebalsim.worlds.logs.voices import Voice
@@ -39,11 +39,7 @@ def _settled(begin_us: int, until_us: int, voices: Sequence[Voice]) -> int:
                 state, at = f.why.rpartition(">")[2], f.at_us
             elif f.what == FactKind.ASSIGNED and not has_states:
                 at, state = f.at_us, KafkaClientState.STABLE
-        if state in (
-            KafkaClientState.RECONCILING,
-            KafkaClientState.ACKNOWLEDGING,
-            KafkaClientState.JOINING,
-        ):
+        if state in ON_THEIR_WAY:
             return -1
         if begin_us <= at <= begin_us + LONGEST_US and state == KafkaClientState.STABLE:
             last = max(last, at)
